@@ -1,0 +1,89 @@
+//! The append-only log of finished turns, per tenant and user, across channels.
+//!
+//! Belongs here: the [`ConversationMemory`] trait, its types, limits and errors, what one turn must
+//! look like, the context block made from turns, the contract suite (feature `contract`). Does not
+//! belong here: a store, HTTP, who a channel's user is.
+
+mod append;
+mod channel;
+mod context;
+mod digest;
+mod error;
+mod key;
+mod limits;
+mod new_turn;
+mod read;
+mod turn;
+
+#[cfg(feature = "contract")]
+pub mod contract;
+
+use async_trait::async_trait;
+use throughline_domain::{TenantId, UserId};
+
+pub use append::{AppendOutcome, Appended, Landing, landing_time};
+pub use channel::{CanvasSessionId, ChannelKind, ChannelScope, InvalidName};
+pub use context::{CONTEXT_BLOCK_BYTES, ContextBlock, context_block};
+pub use digest::RequestDigest;
+pub use error::{AppendError, Cause, InvalidTurn, MemoryError, RejectReason};
+pub use key::{ClientMessageId, InvalidKey};
+pub use limits::{
+    BATCH_TURNS, JSON_DEPTH, MAX_ASSISTANT_ANSWER_BYTES, MAX_METADATA_BYTES, MAX_TOOL_CALLS_BYTES,
+    MAX_USER_MESSAGE_BYTES,
+};
+pub use new_turn::{NewTurn, TurnDraft};
+pub use read::{Limit, Position, RecentPage, RecentQuery, Usage};
+pub use turn::{RedactionState, Turn};
+
+/// The capability `crossChannelConversationMemory@1`.
+#[async_trait]
+pub trait ConversationMemory: Send + Sync {
+    /// Appends one finished turn: a batch of one.
+    async fn append(&self, tenant: &TenantId, turn: NewTurn) -> Result<Appended, AppendError> {
+        let key = turn.key().clone();
+        let mut answers = self.append_batch(tenant, vec![turn]).await;
+        answers.pop().unwrap_or_else(|| {
+            Err(AppendError::Timeout {
+                key,
+                cause: Cause::text("the store gave no answer"),
+            })
+        })
+    }
+
+    /// Appends finished turns, one answer per turn in the same order; one refused turn costs only
+    /// itself. What is stored is stored durably before the answer.
+    ///
+    /// Idempotent by (tenant, key): the same turn again is [`AppendOutcome::Duplicate`] with the
+    /// first id and changes nothing; another turn under the same key is refused (T-13). Turns of one
+    /// call get ascending `seq` in the order given. The user's counters move in the same transaction.
+    async fn append_batch(
+        &self,
+        tenant: &TenantId,
+        turns: Vec<NewTurn>,
+    ) -> Vec<Result<Appended, AppendError>>;
+
+    /// A user's turns across all channels, newest first by (`created_at`, `seq`); expired and pending
+    /// turns are never among them. An unknown user reads as empty.
+    async fn recent(
+        &self,
+        tenant: &TenantId,
+        user: UserId,
+        query: &RecentQuery,
+    ) -> Result<RecentPage, MemoryError>;
+
+    /// The latest turns of one channel scope, whoever wrote them, oldest first; those before the last
+    /// [`clear`](Self::clear) are left out.
+    async fn history(
+        &self,
+        tenant: &TenantId,
+        scope: &ChannelScope,
+        limit: Limit,
+    ) -> Result<Vec<Turn>, MemoryError>;
+
+    /// Sets the scope's watermark: later [`history`](Self::history) starts after the turns stored by
+    /// now. Nothing is deleted, and a user's [`recent`](Self::recent) is not affected.
+    async fn clear(&self, tenant: &TenantId, scope: &ChannelScope) -> Result<(), MemoryError>;
+
+    /// How much is stored for a user; zero for an unknown one. Read from counters, never by a scan.
+    async fn usage(&self, tenant: &TenantId, user: UserId) -> Result<Usage, MemoryError>;
+}

@@ -1,0 +1,21 @@
+//! The words every other crate shares: who (tenants, users, actors), which (ids), when (timestamps
+//! and the injected clock) and what may be stored (checked text and JSON).
+//!
+//! Belongs here: a type that two capabilities must agree on. Does not belong here: I/O, a
+//! capability's operations, HTTP shapes, configuration.
+
+mod actor;
+mod clock;
+mod ids;
+mod json;
+mod tenant;
+mod text;
+mod timestamp;
+
+pub use actor::{Actor, InvalidActor};
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use ids::{Ids, InvalidId, KeyId, SeededIds, SystemIds, TurnId, UserId};
+pub use json::{Json, JsonFault};
+pub use tenant::{InvalidTenantId, TenantId};
+pub use text::{TextFault, check_text, truncate_graphemes};
+pub use timestamp::Timestamp;

@@ -1,0 +1,226 @@
+//! A user as one channel names them.
+
+use std::fmt;
+
+use throughline_domain::{TextFault, check_text};
+
+/// The channels whose user ids we know how to keep apart (R-041).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PlatformKind {
+    /// Microsoft Teams, the Entra object id.
+    TeamsAad,
+    /// Slack.
+    SlackUser,
+    /// Discord.
+    DiscordUser,
+    /// WhatsApp, the phone number.
+    WhatsappPhone,
+    /// Telegram, the sender's id (not a group's, T-05).
+    TelegramChat,
+    /// Anything else, with an id the tenant makes up.
+    Custom,
+}
+
+impl PlatformKind {
+    /// Every kind.
+    pub const ALL: [Self; 6] = [
+        Self::TeamsAad,
+        Self::SlackUser,
+        Self::DiscordUser,
+        Self::WhatsappPhone,
+        Self::TelegramChat,
+        Self::Custom,
+    ];
+
+    /// The word in SQL and JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TeamsAad => "teams-aad",
+            Self::SlackUser => "slack-user",
+            Self::DiscordUser => "discord-user",
+            Self::WhatsappPhone => "whatsapp-phone",
+            Self::TelegramChat => "telegram-chat",
+            Self::Custom => "custom",
+        }
+    }
+}
+
+impl fmt::Display for PlatformKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The word names no kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the kind is not known; there are teams-aad, slack-user, discord-user, whatsapp-phone, \
+     telegram-chat and custom"
+)]
+pub struct UnknownKind;
+
+impl std::str::FromStr for PlatformKind {
+    type Err = UnknownKind;
+    fn from_str(word: &str) -> Result<Self, UnknownKind> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == word)
+            .ok_or(UnknownKind)
+    }
+}
+
+/// Kind and id of a channel's user. The id is opaque: case, white space and separators are kept, and
+/// the two parts are never glued together, so (`a:b`, `c`) and (`a`, `b:c`) stay two people.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlatformUserId {
+    /// The channel.
+    pub kind: PlatformKind,
+    id: String,
+}
+
+impl PlatformUserId {
+    /// The longest id, in bytes.
+    pub const MAX_BYTES: usize = 256;
+
+    /// Checks the id: 1..=256 bytes, not blank, no NUL.
+    pub fn new(kind: PlatformKind, id: &str) -> Result<Self, TextFault> {
+        check_text(id, 1, Self::MAX_BYTES)?;
+        Ok(Self {
+            kind,
+            id: id.to_owned(),
+        })
+    }
+
+    /// The id as the channel wrote it.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+/// Without the id: a WhatsApp id is a phone number (T-66).
+impl fmt::Debug for PlatformUserId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PlatformUserId({}, ***)", self.kind)
+    }
+}
+
+/// A channel's user with what the channel says of them. Debug shows the kind only.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ChannelUser {
+    /// Who.
+    pub id: PlatformUserId,
+    display_name: Option<String>,
+    email: Option<String>,
+    email_verified: Option<bool>,
+}
+
+/// What the channel says of its user cannot be stored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidChannelUser {
+    /// The id.
+    #[error("ref.id is not usable")]
+    Id(#[source] TextFault),
+    /// The display name.
+    #[error("ref.display_name is not usable")]
+    DisplayName(#[source] TextFault),
+    /// The e-mail address.
+    #[error("ref.email is not usable")]
+    Email(#[source] TextFault),
+}
+
+impl ChannelUser {
+    /// The longest display name, in bytes.
+    pub const MAX_DISPLAY_NAME_BYTES: usize = 512;
+    /// The longest address, in bytes (RFC 5321's path).
+    pub const MAX_EMAIL_BYTES: usize = 254;
+
+    /// A user of whom the channel says nothing more.
+    pub fn new(kind: PlatformKind, id: &str) -> Result<Self, InvalidChannelUser> {
+        let id = PlatformUserId::new(kind, id).map_err(InvalidChannelUser::Id)?;
+        Ok(Self {
+            id,
+            display_name: None,
+            email: None,
+            email_verified: None,
+        })
+    }
+
+    /// Adds the display name; it may be empty.
+    pub fn with_display_name(mut self, name: &str) -> Result<Self, InvalidChannelUser> {
+        check_text(name, 0, Self::MAX_DISPLAY_NAME_BYTES)
+            .map_err(InvalidChannelUser::DisplayName)?;
+        self.display_name = Some(name.to_owned());
+        Ok(self)
+    }
+
+    /// Adds the address, and whether the channel vouches for it.
+    pub fn with_email(
+        mut self,
+        email: &str,
+        verified: Option<bool>,
+    ) -> Result<Self, InvalidChannelUser> {
+        check_text(email, 1, Self::MAX_EMAIL_BYTES).map_err(InvalidChannelUser::Email)?;
+        self.email = Some(email.to_owned());
+        self.email_verified = verified;
+        Ok(self)
+    }
+
+    /// The name, if given.
+    pub fn display_name(&self) -> Option<&str> {
+        self.display_name.as_deref()
+    }
+
+    /// The address as given.
+    pub fn email(&self) -> Option<&str> {
+        self.email.as_deref()
+    }
+
+    /// Whether the channel vouches for the address; `None` when it did not say.
+    pub fn email_verified(&self) -> Option<bool> {
+        self.email_verified
+    }
+}
+
+impl fmt::Debug for ChannelUser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ChannelUser({}, ***)", self.id.kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // failures.md 11 and 21
+    #[test]
+    fn ids_are_opaque_but_never_blank() {
+        let id = |text: &str| PlatformUserId::new(PlatformKind::Custom, text);
+        assert_ne!(id("U1").unwrap(), id("u1").unwrap());
+        assert_ne!(id(" U1").unwrap(), id("U1").unwrap());
+        assert_eq!(id("").unwrap_err(), TextFault::Blank { min: 1 });
+        assert_eq!(id(" \t").unwrap_err(), TextFault::Blank { min: 1 });
+        assert_eq!(id("a\0b").unwrap_err(), TextFault::Nul);
+        assert!(id(&"x".repeat(256)).is_ok());
+        assert!(id(&"x".repeat(257)).is_err());
+    }
+
+    // R-041
+    #[test]
+    fn an_unknown_kind_is_refused() {
+        for kind in PlatformKind::ALL {
+            assert_eq!(kind.as_str().parse(), Ok(kind));
+        }
+        assert_eq!("Slack-User".parse::<PlatformKind>(), Err(UnknownKind));
+        assert_eq!("".parse::<PlatformKind>(), Err(UnknownKind));
+    }
+
+    // failures.md 33
+    #[test]
+    fn debug_output_shows_no_id_name_or_address() {
+        let user = ChannelUser::new(PlatformKind::WhatsappPhone, "4179")
+            .and_then(|user| user.with_display_name("Mina"))
+            .and_then(|user| user.with_email("mina@example.org", Some(true)))
+            .unwrap();
+        assert_eq!(format!("{user:?}"), "ChannelUser(whatsapp-phone, ***)");
+    }
+}
