@@ -6,7 +6,10 @@ use std::process::{Command, Output};
 /// The built `throughline`, beside this test's own build.
 pub(crate) fn path() -> PathBuf {
     let me = std::env::current_exe().expect("a test has a path");
-    let profile = me.parent().and_then(|deps| deps.parent()).expect("tests are built into deps/");
+    let profile = me
+        .parent()
+        .and_then(|deps| deps.parent())
+        .expect("tests are built into deps/");
     let binary = profile.join("throughline");
     assert!(
         binary.exists(),
@@ -17,7 +20,7 @@ pub(crate) fn path() -> PathBuf {
 }
 
 /// A command of the binary with nothing inherited from the caller's configuration.
-pub(crate) fn command(arguments: &[&str]) -> Command {
+pub fn throughline_command(arguments: &[&str]) -> Command {
     let mut command = Command::new(path());
     command.args(arguments);
     for (name, _) in std::env::vars() {
@@ -60,7 +63,7 @@ impl Finished {
 
 /// Runs the binary with these arguments and these environment variables until it ends.
 pub fn throughline(arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
-    let mut command = command(arguments);
+    let mut command = throughline_command(arguments);
     command.envs(environment.iter().copied());
     command.output().expect("the binary can be started").into()
 }
