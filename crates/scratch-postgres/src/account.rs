@@ -1,4 +1,4 @@
-//! As whom the server runs: PostgreSQL refuses to run as root.
+//! As whom the server runs: Postgres refuses to run as root.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -20,7 +20,10 @@ impl Account {
         if !rustix::process::geteuid().is_root() {
             return Ok(Self::Ours);
         }
-        ["postgres", "nobody"].iter().find_map(|name| lookup(name)).ok_or(Error::NoAccount)
+        ["postgres", "nobody"]
+            .iter()
+            .find_map(|name| lookup(name))
+            .ok_or(Error::NoAccount)
     }
 
     /// Makes the command run as this user, without any of root's groups.
@@ -43,7 +46,14 @@ impl Account {
 fn lookup(name: &str) -> Option<Account> {
     let ask = |flag: &str| {
         let output = Command::new("id").args([flag, name]).output().ok()?;
-        String::from_utf8(output.stdout).ok()?.trim().parse::<u32>().ok()
+        String::from_utf8(output.stdout)
+            .ok()?
+            .trim()
+            .parse::<u32>()
+            .ok()
     };
-    Some(Account::Other { uid: ask("-u")?, gid: ask("-g")? })
+    Some(Account::Other {
+        uid: ask("-u")?,
+        gid: ask("-g")?,
+    })
 }

@@ -38,7 +38,13 @@ impl Cluster {
         let installation = Installation::find()?;
         let directory = ScratchDir::create_for_run("postgres", Account::for_servers()?, run)?;
         let password = random_hex(16)?;
-        let cluster = Self { installation, directory, settings, password, port: free_port()? };
+        let cluster = Self {
+            installation,
+            directory,
+            settings,
+            password,
+            port: free_port()?,
+        };
         cluster.initdb()?;
         cluster.configure()?;
         Ok(cluster)
@@ -62,7 +68,10 @@ impl Cluster {
         self.directory.forget_process();
         if !status.success() {
             let output = self.directory.log_tail();
-            return Err(Error::Failed { program: "initdb".to_owned(), output });
+            return Err(Error::Failed {
+                program: "initdb".to_owned(),
+                output,
+            });
         }
         fs::remove_file(&password_file).map_err(Error::io("remove", &password_file))
     }
@@ -70,7 +79,9 @@ impl Cluster {
     /// Appends our settings; an earlier appended block loses to the later one.
     fn configure(&self) -> Result<(), Error> {
         let path = self.data_dir().join("postgresql.conf");
-        let text = self.settings.configuration(self.directory.path(), self.port);
+        let text = self
+            .settings
+            .configuration(self.directory.path(), self.port);
         OpenOptions::new()
             .append(true)
             .open(&path)
@@ -113,7 +124,9 @@ impl Cluster {
         let data = self.data_dir();
         let program = self.installation.tool("postgres")?;
         let said_before = fs::metadata(self.directory.log_path()).map_or(0, |log| log.len());
-        let mut child = self.directory.spawn("QUIT", &program, &["-D", &data.to_string_lossy()])?;
+        let mut child = self
+            .directory
+            .spawn("QUIT", &program, &["-D", &data.to_string_lossy()])?;
         if self.wait_until_ready(&mut child) {
             return Ok(child);
         }
@@ -122,9 +135,14 @@ impl Cluster {
         let _ = child.wait();
         self.directory.forget_process();
         let log = fs::read(self.directory.log_path()).unwrap_or_default();
-        let new = log.get(usize::try_from(said_before).unwrap_or(0)..).unwrap_or_default();
+        let new = log
+            .get(usize::try_from(said_before).unwrap_or(0)..)
+            .unwrap_or_default();
         let log = String::from_utf8_lossy(new).trim().to_owned();
-        Err(Error::NotReady { what: "the scratch server", log })
+        Err(Error::NotReady {
+            what: "the scratch server",
+            log,
+        })
     }
 
     /// False when the server ended or the time is over. The lock file's last line is cheap to
@@ -149,9 +167,19 @@ impl Cluster {
     }
 
     fn accepts_connections(&self) -> bool {
-        let Ok(program) = self.installation.tool("pg_isready") else { return false };
+        let Ok(program) = self.installation.tool("pg_isready") else {
+            return false;
+        };
         Command::new(program)
-            .args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", SUPERUSER])
+            .args([
+                "-q",
+                "-h",
+                "127.0.0.1",
+                "-p",
+                &self.port.to_string(),
+                "-U",
+                SUPERUSER,
+            ])
             .stdin(Stdio::null())
             .status()
             .is_ok_and(|status| status.success())
@@ -172,9 +200,13 @@ impl Cluster {
 
 fn lingering(log: &str) -> bool {
     // The memory segment, the lock file and the port of the server that was killed.
-    ["is still in use", "already exists", "Address already in use"]
-        .iter()
-        .any(|sign| log.contains(sign))
+    [
+        "is still in use",
+        "already exists",
+        "Address already in use",
+    ]
+    .iter()
+    .any(|sign| log.contains(sign))
 }
 
 /// A port that is free now. Below the range from which the kernel serves outgoing connections,
@@ -190,5 +222,6 @@ pub(crate) fn free_port() -> Result<u16, Error> {
         }
     }
     let any = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    any.map(|address| address.port()).map_err(Error::io("listen on", "127.0.0.1"))
+    any.map(|address| address.port())
+        .map_err(Error::io("listen on", "127.0.0.1"))
 }

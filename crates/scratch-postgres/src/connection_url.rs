@@ -28,7 +28,9 @@ impl ConnectionUrl {
     }
 
     pub(crate) fn parse(url: &str) -> Result<Self, Error> {
-        let rest = url.strip_prefix("postgres://").or_else(|| url.strip_prefix("postgresql://"));
+        let rest = url
+            .strip_prefix("postgres://")
+            .or_else(|| url.strip_prefix("postgresql://"));
         let rest = rest.ok_or(Error::BadUrl)?;
         let (rest, query) = match rest.split_once('?') {
             Some((rest, query)) => (rest, Some(query.to_owned())),
@@ -82,11 +84,19 @@ impl ConnectionUrl {
     }
 
     pub(crate) fn with_database(&self, database: &str) -> Self {
-        Self { database: database.to_owned(), ..self.clone() }
+        Self {
+            database: database.to_owned(),
+            ..self.clone()
+        }
     }
 
     pub(crate) fn with_port(&self, port: u16) -> Self {
-        Self { host: "127.0.0.1".to_owned(), port, query: None, ..self.clone() }
+        Self {
+            host: "127.0.0.1".to_owned(),
+            port,
+            query: None,
+            ..self.clone()
+        }
     }
 
     /// For drivers.
@@ -102,8 +112,15 @@ impl ConnectionUrl {
 
     fn assemble(&self, password: &str) -> String {
         let (user, database) = (encode(&self.user), encode(&self.database));
-        let query = self.query.as_deref().map(|q| format!("?{q}")).unwrap_or_default();
-        format!("postgres://{user}{password}@{}:{}/{database}{query}", self.host, self.port)
+        let query = self
+            .query
+            .as_deref()
+            .map(|q| format!("?{q}"))
+            .unwrap_or_default();
+        format!(
+            "postgres://{user}{password}@{}:{}/{database}{query}",
+            self.host, self.port
+        )
     }
 }
 
@@ -124,7 +141,10 @@ fn decode(text: &str) -> Result<String, Error> {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
         if byte == b'%' {
-            let digits = [bytes.next().ok_or(Error::BadUrl)?, bytes.next().ok_or(Error::BadUrl)?];
+            let digits = [
+                bytes.next().ok_or(Error::BadUrl)?,
+                bytes.next().ok_or(Error::BadUrl)?,
+            ];
             let digits = str::from_utf8(&digits).map_err(|_| Error::BadUrl)?;
             out.push(u8::from_str_radix(digits, 16).map_err(|_| Error::BadUrl)?);
         } else {
@@ -142,7 +162,10 @@ mod tests {
     fn another_database_keeps_everything_else() {
         let url = ConnectionUrl::parse("postgresql://u%40x:p%3Aq@[::1]:6000/a?sslmode=disable");
         let url = url.unwrap();
-        assert_eq!((url.user(), url.password(), url.host()), ("u@x", "p:q", "::1"));
+        assert_eq!(
+            (url.user(), url.password(), url.host()),
+            ("u@x", "p:q", "::1")
+        );
         assert_eq!(
             url.with_database("b c").text(),
             "postgres://u%40x:p%3Aq@[::1]:6000/b%20c?sslmode=disable"
@@ -152,13 +175,24 @@ mod tests {
     #[test]
     fn what_is_left_out_has_the_usual_value() {
         let url = ConnectionUrl::parse("postgres://someone@db.example").unwrap();
-        assert_eq!((url.port(), url.database(), url.password()), (5432, "someone", ""));
+        assert_eq!(
+            (url.port(), url.database(), url.password()),
+            (5432, "someone", "")
+        );
     }
 
     #[test]
     fn a_url_without_user_or_host_is_refused() {
-        for bad in ["mysql://u@h/d", "postgres://h/d", "postgres://u@/d", "postgres://u@h:x/d"] {
-            assert!(matches!(ConnectionUrl::parse(bad), Err(Error::BadUrl)), "{bad}");
+        for bad in [
+            "mysql://u@h/d",
+            "postgres://h/d",
+            "postgres://u@/d",
+            "postgres://u@h:x/d",
+        ] {
+            assert!(
+                matches!(ConnectionUrl::parse(bad), Err(Error::BadUrl)),
+                "{bad}"
+            );
         }
     }
 

@@ -18,7 +18,7 @@ pub enum Error {
     /// The installation lacks one of the client programs.
     #[error("`{tool}` is not in {directory}: install the client programs of the same version")]
     MissingTool { tool: String, directory: PathBuf },
-    /// PostgreSQL refuses to run as root and there is nobody else to run it.
+    /// Postgres refuses to run as root and there is nobody else to run it.
     #[error("PostgreSQL does not run as root: add a user `postgres` or `nobody`")]
     NoAccount,
     /// No `pgbouncer` program was found.
@@ -26,7 +26,11 @@ pub enum Error {
     PoolerMissing,
     /// A file, a directory or a process could not be worked with.
     #[error("cannot {action} {path}")]
-    Io { action: &'static str, path: PathBuf, source: std::io::Error },
+    Io {
+        action: &'static str,
+        path: PathBuf,
+        source: std::io::Error,
+    },
     /// Something else than our own directory stands where the run keeps its state.
     #[error("{0} is not a private directory of this user: remove it")]
     ForeignDirectory(PathBuf),
@@ -54,6 +58,10 @@ impl Error {
         path: impl AsRef<Path>,
     ) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.as_ref().to_path_buf();
-        move |source| Self::Io { action, path, source }
+        move |source| Self::Io {
+            action,
+            path,
+            source,
+        }
     }
 }

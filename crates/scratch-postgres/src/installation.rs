@@ -1,4 +1,4 @@
-//! Which PostgreSQL programs to use.
+//! Which Postgres programs to use.
 
 use std::env;
 use std::ffi::OsString;
@@ -34,7 +34,11 @@ impl Installation {
     /// places, else `PATH` (links resolved, as a lone `initdb` may stand there).
     pub fn find() -> Result<Self, Error> {
         let explicit = env::var_os("CCM_TEST_PG_BIN").filter(|value| !value.is_empty());
-        Self::find_among(explicit.map(PathBuf::from), &usual_places(), env::var_os("PATH"))
+        Self::find_among(
+            explicit.map(PathBuf::from),
+            &usual_places(),
+            env::var_os("PATH").as_ref(),
+        )
     }
 
     /// Uses the programs of this directory.
@@ -45,7 +49,7 @@ impl Installation {
     fn find_among(
         explicit: Option<PathBuf>,
         usual: &[PathBuf],
-        path: Option<OsString>,
+        path: Option<&OsString>,
     ) -> Result<Self, Error> {
         if let Some(bin) = explicit {
             return Self::in_directory(&bin);
@@ -62,11 +66,21 @@ impl Installation {
         if !bin.join("initdb").is_file() {
             return None;
         }
-        let output = Command::new(bin.join("postgres")).arg("--version").output().ok()?;
+        let output = Command::new(bin.join("postgres"))
+            .arg("--version")
+            .output()
+            .ok()?;
         let text = String::from_utf8(output.stdout).ok()?;
-        let version = text.trim().strip_prefix("postgres (PostgreSQL) ")?.to_owned();
+        let version = text
+            .trim()
+            .strip_prefix("postgres (PostgreSQL) ")?
+            .to_owned();
         let digits = version.split(|c: char| !c.is_ascii_digit()).next()?;
-        Some(Self { bin: bin.to_path_buf(), major: digits.parse().ok()?, version })
+        Some(Self {
+            bin: bin.to_path_buf(),
+            major: digits.parse().ok()?,
+            version,
+        })
     }
 
     /// The directory of the programs.
@@ -90,7 +104,10 @@ impl Installation {
         if path.is_file() {
             return Ok(path);
         }
-        Err(Error::MissingTool { tool: name.to_owned(), directory: self.bin.clone() })
+        Err(Error::MissingTool {
+            tool: name.to_owned(),
+            directory: self.bin.clone(),
+        })
     }
 }
 
@@ -118,7 +135,9 @@ pub(crate) fn program(name: &str, further: &[&str]) -> Option<PathBuf> {
 fn usual_places() -> Vec<PathBuf> {
     let mut found = Vec::new();
     for (parent, prefix, suffix) in USUAL_PLACES {
-        let Ok(entries) = fs::read_dir(parent) else { continue };
+        let Ok(entries) = fs::read_dir(parent) else {
+            continue;
+        };
         for entry in entries.flatten() {
             if entry.file_name().to_string_lossy().starts_with(prefix) {
                 found.push(entry.path().join(suffix));
@@ -130,15 +149,20 @@ fn usual_places() -> Vec<PathBuf> {
 
 /// The directories which `PATH` leads to: where a linked `initdb` really stands, the directory
 /// itself, and what `pg_config` names (distributions put a wrapper script on `PATH`).
-fn on_path(path: OsString) -> Vec<PathBuf> {
+fn on_path(path: &OsString) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for directory in env::split_paths(&path) {
+    for directory in env::split_paths(path) {
         if let Ok(real) = directory.join("initdb").canonicalize() {
             found.extend(real.parent().map(Path::to_path_buf));
             found.push(directory.clone());
         }
-        if let Ok(output) = Command::new(directory.join("pg_config")).arg("--bindir").output() {
-            found.push(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
+        if let Ok(output) = Command::new(directory.join("pg_config"))
+            .arg("--bindir")
+            .output()
+        {
+            found.push(PathBuf::from(
+                String::from_utf8_lossy(&output.stdout).trim(),
+            ));
         }
     }
     found
@@ -154,14 +178,14 @@ mod tests {
         let lone = env::temp_dir().join(format!("throughline-lone-initdb-{}", std::process::id()));
         fs::create_dir(&lone).unwrap();
         std::os::unix::fs::symlink(installed.bin().join("initdb"), lone.join("initdb")).unwrap();
-        let found = Installation::find_among(None, &[], Some(lone.clone().into()));
+        let found = Installation::find_among(None, &[], Some(&lone.clone().into()));
         fs::remove_dir_all(&lone).unwrap();
         assert_eq!(found.unwrap().version(), installed.version());
     }
 
     #[test]
     fn nothing_found_says_what_to_install() {
-        let error = Installation::find_among(None, &[], Some("/nowhere".into())).unwrap_err();
+        let error = Installation::find_among(None, &[], Some(&"/nowhere".into())).unwrap_err();
         assert!(matches!(error, Error::NotInstalled));
         assert!(error.to_string().contains("apt-get install postgresql"));
     }
@@ -176,7 +200,10 @@ mod tests {
 
     #[test]
     fn a_missing_program_is_named() {
-        let error = Installation::find().unwrap().tool("pg_nothing").unwrap_err();
+        let error = Installation::find()
+            .unwrap()
+            .tool("pg_nothing")
+            .unwrap_err();
         assert!(matches!(error, Error::MissingTool { tool, .. } if tool == "pg_nothing"));
     }
 }

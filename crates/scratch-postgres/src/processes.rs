@@ -27,7 +27,10 @@ pub(crate) fn signal_family(parent: u32, how: Signal) {
 fn children(parent: u32) -> Vec<u32> {
     let listed = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
     if let Ok(list) = listed {
-        return list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
+        return list
+            .split_whitespace()
+            .filter_map(|pid| pid.parse().ok())
+            .collect();
     }
     let Ok(output) = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output() else {
         return Vec::new();
@@ -35,8 +38,8 @@ fn children(parent: u32) -> Vec<u32> {
     String::from_utf8_lossy(&output.stdout)
         .lines()
         .filter_map(|line| {
-            let (pid, ppid) = line.trim().split_once(char::is_whitespace)?;
-            (ppid.trim().parse() == Ok(parent)).then(|| pid.parse().ok())?
+            let (pid, of) = line.trim().split_once(char::is_whitespace)?;
+            (of.trim().parse() == Ok(parent)).then(|| pid.parse().ok())?
         })
         .collect()
 }

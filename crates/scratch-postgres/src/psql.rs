@@ -24,8 +24,13 @@ impl Admin {
         run(&self.psql, &self.url.with_database(database), sql)
     }
 
+    /// Runs statements about databases in the one that the server's URL names.
+    pub(crate) fn maintain(&self, sql: &str) -> Result<(), Error> {
+        self.run(self.url.database(), sql).map(drop)
+    }
+
     pub(crate) fn create_database(&self, name: &str, template: Option<&str>) -> Result<(), Error> {
-        self.run("postgres", &self.create_statement(name, template)).map(drop)
+        self.maintain(&self.create_statement(name, template))
     }
 
     fn create_statement(&self, name: &str, template: Option<&str>) -> String {
@@ -33,14 +38,18 @@ impl Admin {
         let Some(template) = template.map(quote_identifier) else {
             return format!("create database {name};");
         };
-        let strategy = if self.major >= 15 { " strategy wal_log" } else { "" };
+        let strategy = if self.major >= 15 {
+            " strategy wal_log"
+        } else {
+            ""
+        };
         format!("create database {name} template {template}{strategy};")
     }
 
     /// Ends the database's connections and removes it; one that is not there is no error.
     pub(crate) fn drop_database(&self, name: &str) -> Result<(), Error> {
         let name = quote_identifier(name);
-        self.run("postgres", &format!("drop database if exists {name} with (force);")).map(drop)
+        self.maintain(&format!("drop database if exists {name} with (force);"))
     }
 }
 
@@ -60,7 +69,10 @@ pub(crate) fn run(psql: &Path, url: &ConnectionUrl, sql: &str) -> Result<String,
         .stderr(Stdio::piped())
         .spawn()
         .map_err(Error::io("start", psql))?;
-    let mut input = child.stdin.take().expect("the program was started with a pipe");
+    let mut input = child
+        .stdin
+        .take()
+        .expect("the program was started with a pipe");
     // On a thread: rows may fill their pipe while statements are still being written. A program
     // that ended early closes its input; its own message says more than that error.
     let output = thread::scope(|scope| {
@@ -69,8 +81,13 @@ pub(crate) fn run(psql: &Path, url: &ConnectionUrl, sql: &str) -> Result<String,
     });
     let output = output.map_err(Error::io("wait for", psql))?;
     if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned());
+        return Ok(String::from_utf8_lossy(&output.stdout)
+            .trim_end_matches('\n')
+            .to_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(Error::Failed { program: "psql".to_owned(), output: said })
+    Err(Error::Failed {
+        program: "psql".to_owned(),
+        output: said,
+    })
 }

@@ -34,9 +34,16 @@ impl ScratchDir {
         let path = temp_dir()?.join(format!("throughline-{kind}-{}", random_hex(8)?));
         // The reaper is there before what it has to remove.
         let reaper = Reaper::start(Some(&path), run, &[])?;
-        DirBuilder::new().mode(0o700).create(&path).map_err(Error::io("create", &path))?;
+        DirBuilder::new()
+            .mode(0o700)
+            .create(&path)
+            .map_err(Error::io("create", &path))?;
         account.own(&path)?;
-        Ok(Self { path, account, reaper })
+        Ok(Self {
+            path,
+            account,
+            reaper,
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -63,14 +70,24 @@ impl ScratchDir {
     /// Starts a program in here as the server's user, out of reach of the terminal's Ctrl-C.
     /// A shell writes its own id down and then becomes the program, so there is no moment in
     /// which the program runs and the reaper does not know it.
-    pub(crate) fn spawn(&self, polite: &str, program: &Path, args: &[&str]) -> Result<Child, Error> {
+    pub(crate) fn spawn(
+        &self,
+        polite: &str,
+        program: &Path,
+        args: &[&str],
+    ) -> Result<Child, Error> {
         let log_path = self.log_path();
         let log = OpenOptions::new().create(true).append(true).open(&log_path);
         let log = log.map_err(Error::io("open", &log_path))?;
         let again = log.try_clone().map_err(Error::io("open", &log_path))?;
         let mut command = Command::new("/bin/sh");
         command
-            .args(["-c", "echo \"$$ $1\" >process && shift && exec \"$@\"", "sh", polite])
+            .args([
+                "-c",
+                "echo \"$$ $1\" >process && shift && exec \"$@\"",
+                "sh",
+                polite,
+            ])
             .arg(program)
             .args(args)
             .current_dir(&self.path)
@@ -133,8 +150,13 @@ impl Reaper {
     }
 
     pub(crate) fn hand_over(&mut self) -> Result<(), Error> {
-        let pipe = self.child.stdin.as_mut().expect("the reaper was started with a pipe");
-        pipe.write_all(b"shared\n").map_err(Error::io("write to", "the reaper"))?;
+        let pipe = self
+            .child
+            .stdin
+            .as_mut()
+            .expect("the reaper was started with a pipe");
+        pipe.write_all(b"shared\n")
+            .map_err(Error::io("write to", "the reaper"))?;
         self.owned = false;
         Ok(())
     }
@@ -178,8 +200,12 @@ pub(crate) fn random_hex(bytes: usize) -> Result<String, Error> {
     const SOURCE: &str = "/dev/urandom";
     let mut buffer = vec![0; bytes];
     let mut source = File::open(SOURCE).map_err(Error::io("open", SOURCE))?;
-    source.read_exact(&mut buffer).map_err(Error::io("read", SOURCE))?;
-    Ok(buffer.iter().map(|byte| format!("{byte:02x}")).collect())
+    source
+        .read_exact(&mut buffer)
+        .map_err(Error::io("read", SOURCE))?;
+    Ok(buffer
+        .iter()
+        .fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
 }
 
 pub(crate) fn log_tail(path: &Path) -> String {

@@ -18,7 +18,7 @@ use crate::settings::Settings;
 /// A clean stop writes a checkpoint; who does not manage within this is killed.
 const STOP_WITHIN: Duration = Duration::from_secs(30);
 
-/// A throwaway PostgreSQL server. Dropping it stops the server and removes its directory; so
+/// A throwaway Postgres server. Dropping it stops the server and removes its directory; so
 /// does the end of this process, however it ends.
 pub struct Server {
     /// Behind a lock so that a crash test can kill the server under a running load. Declared
@@ -37,7 +37,11 @@ impl Server {
         let mut cluster = Cluster::create(settings, None)?;
         // From here on the child is waited for even if a later step fails.
         let process = Process(Some(cluster.launch()?));
-        Ok(Self { process: Mutex::new(process), admin: cluster.admin()?, cluster })
+        Ok(Self {
+            process: Mutex::new(process),
+            admin: cluster.admin()?,
+            cluster,
+        })
     }
 
     /// A connection URL, with the password, for the superuser.
@@ -127,6 +131,10 @@ impl Server {
         self.cluster.directory.forget_process();
         process.0 = Some(self.cluster.relaunch()?);
         Ok(())
+    }
+
+    pub(crate) fn admin(&self) -> &Admin {
+        &self.admin
     }
 
     fn process(&self) -> MutexGuard<'_, Process> {

@@ -24,14 +24,21 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { durability: Durability::Fast, max_connections: 200, extra: Vec::new() }
+        Self {
+            durability: Durability::Fast,
+            max_connections: 200,
+            extra: Vec::new(),
+        }
     }
 }
 
 impl Settings {
     /// Everything on, as in production.
     pub fn durable() -> Self {
-        Self { durability: Durability::Durable, ..Self::default() }
+        Self {
+            durability: Durability::Durable,
+            ..Self::default()
+        }
     }
 
     /// Adds a configuration parameter.
@@ -85,6 +92,9 @@ mod tests {
     #[test]
     fn a_durable_server_keeps_every_safety() {
         let text = Settings::durable().configuration(Path::new("/s"), 1);
-        assert!(!text.contains("fsync") && !text.contains("synchronous_commit"), "{text}");
+        assert!(
+            !text.contains("fsync") && !text.contains("synchronous_commit"),
+            "{text}"
+        );
     }
 }

@@ -45,7 +45,9 @@ fn a_wrong_password_is_refused_over_tcp() {
     let psql = server.installation().tool("psql").unwrap();
     let (scheme, rest) = ("postgres://postgres:guess", server.url("postgres"));
     let url = format!("{scheme}@{}", rest.split_once('@').unwrap().1);
-    let output = std::process::Command::new(psql).args(["-d", &url, "-c", "select 1"]).output();
+    let output = std::process::Command::new(psql)
+        .args(["-d", &url, "-c", "select 1"])
+        .output();
     let output = output.unwrap();
     assert!(String::from_utf8_lossy(&output.stderr).contains("authentication failed"));
 }
@@ -54,7 +56,9 @@ fn a_wrong_password_is_refused_over_tcp() {
 fn databases_are_made_from_a_template_and_dropped_with_their_connections() {
     let server = Server::start(Settings::default()).unwrap();
     server.create_database("odd \"name", None).unwrap();
-    server.psql("odd \"name", "create table t as select 7 as n;").unwrap();
+    server
+        .psql("odd \"name", "create table t as select 7 as n;")
+        .unwrap();
     server.create_database("copy", Some("odd \"name")).unwrap();
     assert_eq!(server.psql("copy", "select n from t;").unwrap(), "7");
     server.drop_database("copy").unwrap();
@@ -66,7 +70,12 @@ fn databases_are_made_from_a_template_and_dropped_with_their_connections() {
 #[test]
 fn a_committed_row_survives_a_kill_and_an_uncommitted_one_does_not() {
     let server = Server::start(Settings::durable()).unwrap();
-    server.psql("postgres", "create table t (n int); insert into t values (1);").unwrap();
+    server
+        .psql(
+            "postgres",
+            "create table t (n int); insert into t values (1);",
+        )
+        .unwrap();
     for round in 0..3 {
         let url = server.url("postgres");
         let psql = server.installation().tool("psql").unwrap();
@@ -77,7 +86,10 @@ fn a_committed_row_survives_a_kill_and_an_uncommitted_one_does_not() {
             .spawn()
             .unwrap();
         while server
-            .psql("postgres", "select 1 from pg_stat_activity where wait_event = 'PgSleep';")
+            .psql(
+                "postgres",
+                "select 1 from pg_stat_activity where wait_event = 'PgSleep';",
+            )
             .unwrap()
             .is_empty()
         {}
@@ -96,7 +108,9 @@ fn a_committed_row_survives_a_kill_and_an_uncommitted_one_does_not() {
 #[test]
 fn a_stopped_server_keeps_its_data_for_a_restart() {
     let server = Server::start(Settings::default()).unwrap();
-    server.psql("postgres", "create table t as select 3 as n;").unwrap();
+    server
+        .psql("postgres", "create table t as select 3 as n;")
+        .unwrap();
     server.stop();
     assert!(server.psql("postgres", "select 1;").is_err());
     server.restart().unwrap();
@@ -137,6 +151,8 @@ fn a_paused_or_killed_server_is_cleaned_up_too() {
 #[test]
 fn a_setting_the_server_refuses_is_told_with_its_log() {
     let refused = Server::start(Settings::default().with("no_such_setting", "1"));
-    let Err(Error::NotReady { log, .. }) = refused else { panic!("the server started") };
+    let Err(Error::NotReady { log, .. }) = refused else {
+        panic!("the server started")
+    };
     assert!(log.contains("no_such_setting"), "{log}");
 }
