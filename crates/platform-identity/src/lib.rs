@@ -4,6 +4,7 @@
 //! `contract`). Does not belong here: a store, turns, who is allowed to ask.
 
 mod channel_user;
+mod email;
 mod error;
 mod user;
 
@@ -13,10 +14,10 @@ pub mod contract;
 use async_trait::async_trait;
 use throughline_domain::{TenantId, UserId};
 
-pub use channel_user::{
-    ChannelUser, InvalidChannelUser, PlatformKind, PlatformUserId, UnknownKind,
-};
+pub use channel_user::{ChannelUser, InvalidChannelUser, PlatformUserId};
+pub use email::{EMAIL_NORMALIZER_VERSION, NormalizedEmail};
 pub use error::IdentityError;
+pub use throughline_domain::{PlatformKind, UnknownKind};
 pub use user::{ClaimSource, Identity, Resolved, User, UserStatus};
 
 /// The capability `platformIdentity@1`.

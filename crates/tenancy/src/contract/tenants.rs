@@ -8,7 +8,10 @@ use crate::{TenantConfig, TenantStatus};
 /// A tenant starts active, with the configuration it was given.
 pub async fn a_new_tenant_is_active_at_revision_one(subject: &dyn Subject) {
     let acme = TenantId::parse("acme").expect("a plain name");
-    let config = TenantConfig { ttl_days: 7 };
+    let config = TenantConfig {
+        ttl_days: 7,
+        ..TenantConfig::default()
+    };
     let made = subject
         .tenancy()
         .create_tenant(&acme, config.clone())
