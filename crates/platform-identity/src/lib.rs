@@ -40,7 +40,9 @@ pub trait PlatformIdentity: Send + Sync {
     /// The user behind a channel's user; a first sight makes one. Concurrent first sights of
     /// one channel user get one id, and exactly one of them sees `is_new`. A name, an e-mail
     /// or its verification that is given replaces the stored one; one that is absent leaves it
-    /// (T-02). The user id of a channel user never changes by this call.
+    /// (T-02). Another address given without a word on its verification is unverified: it does not
+    /// inherit what was said of the old one. The user id of a channel user never changes by this call
+    ///
     ///
     /// Where the tenant allows it, a first sight with a verified address joins the person who holds
     /// that address (D-06, D-07): a merge of its own, which can be undone like any other.
