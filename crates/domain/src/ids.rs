@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use ulid::Ulid;
 
 use crate::Timestamp;
@@ -61,6 +61,13 @@ macro_rules! ulid_newtypes {
                 serializer.collect_str(&self.0)
             }
         }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
     )+};
 }
 
@@ -71,6 +78,12 @@ ulid_newtypes! {
     TurnId
     /// An access key's public part.
     KeyId
+    /// One merge of two users, to undo it by.
+    MergeId
+    /// One question to an operator.
+    ReviewId
+    /// One entry of the audit trail.
+    AuditId
 }
 
 /// Where every component takes ids and secrets from.
