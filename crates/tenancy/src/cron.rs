@@ -10,7 +10,8 @@ use throughline_domain::Timestamp;
 #[derive(Clone)]
 pub struct Cron {
     text: String,
-    parsed: croner::Cron,
+    /// Some hundred bytes, in configurations that are copied.
+    parsed: Box<croner::Cron>,
 }
 
 /// The text is no schedule.
@@ -58,7 +59,10 @@ impl Cron {
             .build()
             .parse(&text)
             .map_err(|error| InvalidCron::Unreadable(error.to_string()))?;
-        let cron = Self { text, parsed };
+        let cron = Self {
+            text,
+            parsed: Box::new(parsed),
+        };
         cron.next_after(Timestamp::from_micros(0))
             .ok_or(InvalidCron::Never)?;
         Ok(cron)
