@@ -6,7 +6,10 @@ use std::process::{Command, Output};
 /// The built `throughline`, beside this test's own build.
 pub(crate) fn path() -> PathBuf {
     let me = std::env::current_exe().expect("a test has a path");
-    let profile = me.parent().and_then(|deps| deps.parent()).expect("tests are built into deps/");
+    let profile = me
+        .parent()
+        .and_then(|deps| deps.parent())
+        .expect("tests are built into deps/");
     let binary = profile.join("throughline");
     assert!(
         binary.exists(),

@@ -47,28 +47,41 @@ impl Client {
     /// A client of the service at that address.
     pub fn new(base: impl Into<String>, key: impl Into<String>) -> Self {
         let hyper = Hyper::builder(TokioExecutor::new()).build_http();
-        Self { base: base.into(), key: key.into(), hyper }
+        Self {
+            base: base.into(),
+            key: key.into(),
+            hyper,
+        }
     }
 
     /// The same service with another key.
     #[must_use]
     pub fn with_key(&self, key: impl Into<String>) -> Self {
-        Self { key: key.into(), ..self.clone() }
+        Self {
+            key: key.into(),
+            ..self.clone()
+        }
     }
 
     /// `GET`.
     pub async fn get(&self, path: &str) -> Answer {
-        self.call(Method::GET, path, None).await.expect("the service answers")
+        self.call(Method::GET, path, None)
+            .await
+            .expect("the service answers")
     }
 
     /// `POST` with a JSON body.
     pub async fn post(&self, path: &str, body: &Value) -> Answer {
-        self.call(Method::POST, path, Some(body)).await.expect("the service answers")
+        self.call(Method::POST, path, Some(body))
+            .await
+            .expect("the service answers")
     }
 
     /// `DELETE`.
     pub async fn delete(&self, path: &str) -> Answer {
-        self.call(Method::DELETE, path, None).await.expect("the service answers")
+        self.call(Method::DELETE, path, None)
+            .await
+            .expect("the service answers")
     }
 
     /// Any call; `Err` when the connection fails or nothing comes for 30 seconds.
@@ -92,7 +105,11 @@ impl Client {
             let bytes = body.collect().await?.to_bytes();
             let body = serde_json::from_slice(&bytes)
                 .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&bytes).into_owned()));
-            Ok(Answer { status: parts.status, headers: parts.headers, body })
+            Ok(Answer {
+                status: parts.status,
+                headers: parts.headers,
+                body,
+            })
         };
         tokio::time::timeout(Duration::from_secs(30), exchange).await?
     }

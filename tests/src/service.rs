@@ -24,7 +24,10 @@ impl Service {
         let listen = format!("127.0.0.1:{port}");
         let mut command = binary::command(&["serve", "--listen", &listen]);
         command.args(arguments).envs(environment.iter().copied());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary can be started");
         let log = Arc::new(Mutex::new(String::new()));
         collect(child.stdout.take(), &log);
@@ -44,7 +47,11 @@ impl Service {
             if let Some(status) = self.child.try_wait().expect("a child can be asked") {
                 panic!("the service ended with {status}:\n{}", self.log());
             }
-            assert!(Instant::now() < deadline, "the service is not ready:\n{}", self.log());
+            assert!(
+                Instant::now() < deadline,
+                "the service is not ready:\n{}",
+                self.log()
+            );
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -105,5 +112,8 @@ fn collect(stream: Option<impl std::io::Read + Send + 'static>, log: &Arc<Mutex<
 
 fn free_port() -> u16 {
     let probe = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-    probe.local_addr().expect("a bound socket has an address").port()
+    probe
+        .local_addr()
+        .expect("a bound socket has an address")
+        .port()
 }

@@ -2,7 +2,7 @@
 
 use throughline_domain::{Json, Timestamp, TurnId, UserId};
 
-use crate::{CanvasSessionId, ChannelScope};
+use crate::{CanvasSessionId, ChannelScope, ContentForm, Redaction};
 
 /// Whether a turn was looked through for personal data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,9 @@ pub struct Turn {
     pub metadata: Json,
     /// When it was said, after clamping (T-26).
     pub created_at: Timestamp,
-    /// Whether it was looked through.
-    pub redaction_state: RedactionState,
+    /// What looking through it found. The texts here are as stored; masks are the reader's to put
+    /// on, unless `form` says they were stored masked.
+    pub redaction: Redaction,
+    /// In which form the texts are stored.
+    pub form: ContentForm,
 }
