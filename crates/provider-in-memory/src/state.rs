@@ -123,7 +123,8 @@ impl Row {
             tool_calls: said.tool_calls().cloned(),
             metadata: said.metadata().clone(),
             created_at: self.created_at,
-            redaction_state: said.redaction_state(),
+            redaction: said.redaction().clone(),
+            form: said.form(),
         }
     }
 }

@@ -77,7 +77,7 @@ fn answer(outcome: AppendOutcome, row: &Row) -> Appended {
         turn_id: row.id,
         user_id: row.user,
         seq: row.seq,
-        redaction_state: row.said.redaction_state(),
+        redaction_state: row.said.redaction().state(),
     }
 }
 

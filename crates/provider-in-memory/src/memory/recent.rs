@@ -34,7 +34,7 @@ pub(super) fn find(
         if !row.is_readable(now, ttl) || !matches(row, query) {
             continue;
         }
-        if row.said.redaction_state() == RedactionState::Pending {
+        if row.said.redaction().state() == RedactionState::Pending {
             found.pending = limit.min(found.pending + 1);
         } else if found.rows.len() as u64 == u64::from(limit) {
             found.more = true;
