@@ -1,7 +1,7 @@
 //! What the store knows. Everything of a tenant hangs under that tenant, so that no look-up can
 //! cross from one to another.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -70,6 +70,8 @@ pub(crate) struct Log {
 #[derive(Default)]
 pub(crate) struct UserLog {
     pub(crate) turns: Ordered,
+    /// Those of `turns` that are not scanned yet, so that counting them costs nothing else.
+    pub(crate) pending: BTreeSet<Position>,
     pub(crate) usage: Usage,
 }
 
