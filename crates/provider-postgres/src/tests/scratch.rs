@@ -19,6 +19,7 @@ use crate::{PostgresConfig, PostgresStore, StatementMode, migrate};
 pub(super) struct Scratch {
     pub(super) store: Arc<PostgresStore>,
     pub(super) clock: Arc<ManualClock>,
+    #[expect(dead_code, reason = "dropped with the value")]
     pub(super) database: Database,
     next_user: AtomicU64,
 }
