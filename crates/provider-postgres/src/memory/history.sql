@@ -16,6 +16,9 @@ left join lateral (
         x.tool_calls::text as tool_calls,
         x.metadata::text as metadata,
         x.redaction_state,
+        x.redaction_metadata::text as redaction_metadata,
+        x.detector_version,
+        x.content_form,
         x.created_at
     from cross_channel_messages x
     where x.tenant_id = $1

@@ -1,7 +1,7 @@
 //! Stored turns out of rows.
 
 use throughline_conversation_memory::{
-    CanvasSessionId, ChannelKind, ChannelScope, RedactionState, Turn,
+    CanvasSessionId, ChannelKind, ChannelScope, ContentForm, Redaction, RedactionState, Turn,
 };
 use throughline_domain::{Json, TurnId, UserId};
 use tokio_postgres::Row;
@@ -52,6 +52,13 @@ fn turn(id: TurnId, row: &Reader<'_>) -> Result<Turn, StoreError> {
             .map(Json::from_stored),
         metadata: Json::from_stored(row.get("metadata")?),
         created_at: row.time("created_at")?,
-        redaction_state: row.parsed("redaction_state", RedactionState::parse)?,
+        redaction: Redaction::from_stored(
+            row.parsed("redaction_state", RedactionState::parse)?,
+            row.get::<Option<i32>>("detector_version")?
+                .map(i32::cast_unsigned),
+            row.get::<Option<&str>>("redaction_metadata")?
+                .map(Json::from_stored),
+        ),
+        form: row.parsed("content_form", ContentForm::parse)?,
     })
 }

@@ -35,6 +35,9 @@ pub(super) static STORE: ForTenants = ForTenants(Statement {
         Type::TEXT_ARRAY,
         Type::TEXT_ARRAY,
         Type::TEXT_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::INT4_ARRAY,
+        Type::TEXT_ARRAY,
         Type::TIMESTAMPTZ_ARRAY,
         Type::TIMESTAMPTZ_ARRAY,
         Type::TIMESTAMPTZ,
@@ -61,6 +64,9 @@ pub(super) struct Columns<'a> {
     tool_calls: Vec<Option<&'a str>>,
     metadata: Vec<&'a str>,
     redaction_states: Vec<&'a str>,
+    findings: Vec<Option<&'a str>>,
+    detector_versions: Vec<Option<i32>>,
+    forms: Vec<&'a str>,
     created_at: Vec<SystemTime>,
     expires_at: Vec<SystemTime>,
 }
@@ -96,7 +102,13 @@ impl<'a> Columns<'a> {
         self.aux_bytes.push(integer(turn.aux_bytes()));
         self.tool_calls.push(turn.tool_calls().map(Json::as_str));
         self.metadata.push(turn.metadata().as_str());
-        self.redaction_states.push(turn.redaction_state().as_str());
+        self.redaction_states
+            .push(turn.redaction().state().as_str());
+        self.findings
+            .push(turn.redaction().findings().map(Json::as_str));
+        self.detector_versions
+            .push(turn.redaction().detector_version().map(u32::cast_signed));
+        self.forms.push(turn.form().as_str());
         self.created_at.push(accepted.created_at.to_system_time());
         self.expires_at.push(accepted.expires_at.to_system_time());
     }
@@ -128,6 +140,9 @@ impl<'a> Columns<'a> {
                     &self.tool_calls,
                     &self.metadata,
                     &self.redaction_states,
+                    &self.findings,
+                    &self.detector_versions,
+                    &self.forms,
                     &self.created_at,
                     &self.expires_at,
                     &now,

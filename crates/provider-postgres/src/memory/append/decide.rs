@@ -68,7 +68,7 @@ impl Accepted<'_> {
             turn_id: self.id,
             user_id: self.user,
             seq: self.seq,
-            redaction_state: self.row.turn.redaction_state(),
+            redaction_state: self.row.turn.redaction().state(),
         }
     }
 }
