@@ -18,7 +18,7 @@ select 't' || n % 10, lpad(to_hex(n), 32, '0')::uuid, n / 10,
     lpad(to_hex(n / 10 % 100), 32, '0')::uuid, lpad(to_hex(n / 10 % 100), 32, '0')::uuid,
     'k' || n, decode(repeat('00', 32), 'hex'), 'slack-user', 'C' || n / 10 % 100, null,
     'hello', 'hello', 5, 5, 0, null, '{}',
-    case when n % 50 = 0 then 'pending' else 'clean' end, null, 'raw',
+    case when n % 50 = 0 then 'pending' else 'clean' end, null, 1, 'raw',
     timestamptz '2023-11-02 00:00:00Z' + n * interval '1 second',
     timestamptz '2023-11-02 00:00:00Z' + n * interval '1 second', '2024-02-01'
 from generate_series(0, 99999) n;
