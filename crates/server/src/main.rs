@@ -1,0 +1,3 @@
+fn main() {}
+mod failure;
+mod settings;
