@@ -26,7 +26,7 @@ pub(crate) use value::{Between, ByteSize, LogFilter, LogFormat, Rate, Span, Stat
 
 declare::settings! {
     Database {
-        /// Where the data is kept; the address may carry sslmode=disable, prefer, require, verify-ca or
+        /// Where the data is kept; the address may carry sslmode=disable, prefer, require or
         /// verify-full. Better given by environment or file than by flag: other users of the machine
         /// can read flags.
         database_url: Option<SecretString> = None, "postgres://throughline@db.example:5432/throughline?sslmode=verify-full";

@@ -1,0 +1,8 @@
+//! The process as a server: the accept loop, one connection, the signals that end it.
+
+mod accept;
+mod connection;
+mod signals;
+
+pub(crate) use accept::{Limits, Stopped, serve};
+pub(crate) use signals::Signals;
