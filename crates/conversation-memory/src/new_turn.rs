@@ -115,6 +115,14 @@ impl NewTurn {
         self.user
     }
 
+    /// The same turn for another user: a caller that names a channel user is checked before that user
+    /// is resolved, so that a refused turn never makes one.
+    #[must_use]
+    pub fn for_user(mut self, user: UserId) -> Self {
+        self.user = user;
+        self
+    }
+
     /// Where it was said.
     pub fn scope(&self) -> &ChannelScope {
         &self.scope
