@@ -4,5 +4,8 @@ mod accept;
 mod connection;
 mod signals;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use accept::{Limits, Stopped, serve};
-pub(crate) use signals::Signals;
+pub(crate) use signals::{Signals, StopSignals};

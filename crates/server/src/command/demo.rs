@@ -55,12 +55,9 @@ pub(crate) async fn run(args: &Args) -> Result<(), Failure> {
     let listener = TcpListener::bind(args.listen).await.map_err(unusable)?;
     let address = listener.local_addr().map_err(unusable)?;
 
-    let mut signals = Signals::listen()?;
-    let signal = async || {
-        signals.next().await;
-    };
+    let signals = Signals::listen()?;
     let draining = service.draining;
-    let serving = server::serve(listener, service.router, limits(settings), signal, || draining.set());
+    let serving = server::serve(listener, service.router, limits(settings), signals, || draining.set());
     let client = ApiClient::new(&format!("http://{address}"), &SecretString::from(key.as_str()))?;
     let telling = async {
         let teller = Teller::new(client, &tenant, Page::new());

@@ -63,7 +63,7 @@ pub(crate) async fn run(args: &Args) -> Result<(), Failure> {
     let import = feed(Lines::new(BufReader::new(input)), usize::from(args.batch), &sender, &mut tally, &progress);
     let ended = tokio::select! {
         ended = import => ended,
-        signal = signals.next() => Err(Failure::failed(
+        signal = signals.name() => Err(Failure::failed(
             "interrupted",
             format!("stopped by {signal}; run the same command again, nothing is stored twice"),
         )),

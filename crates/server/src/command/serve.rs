@@ -60,14 +60,10 @@ async fn until_stopped(
     service: Service,
     settings: &Settings,
 ) -> Result<(), Failure> {
-    let mut signals = Signals::listen()?;
+    let signals = Signals::listen()?;
     let Service { router, draining } = service;
-    let signal = async || {
-        let name = signals.next().await;
-        tracing::info!(signal = name, "stopping; a second signal ends at once");
-    };
     let not_ready = || draining.set();
-    let stopped = server::serve(listener, router, limits(settings), signal, not_ready).await;
+    let stopped = server::serve(listener, router, limits(settings), signals, not_ready).await;
     match stopped {
         Stopped::Clean => {
             tracing::info!("stopped; every request was answered");

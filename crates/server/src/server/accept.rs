@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::connection;
+use super::{StopSignals, connection};
 
 /// How many, how long.
 #[derive(Clone, Copy, Debug)]
@@ -42,13 +42,13 @@ pub(crate) enum Stopped {
     },
 }
 
-/// Accepts and serves until `signal` resolves, then calls `not_ready` and goes down within the limits. A
+/// Accepts and serves until a signal comes, then calls `not_ready` and goes down within the limits. A
 /// second signal ends it at once.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
     limits: Limits,
-    mut signal: impl AsyncFnMut(),
+    mut signals: impl StopSignals,
     not_ready: impl FnOnce(),
 ) -> Stopped {
     let mut doors = Doors {
@@ -61,15 +61,15 @@ pub(crate) async fn serve(
     };
     tokio::select! {
         () = doors.accept() => {}
-        () = signal() => {}
+        () = signals.next() => {}
     }
     not_ready();
     tokio::select! {
         () = doors.accept() => {}
         () = sleep(limits.drain_delay) => {}
-        () = signal() => return Stopped::Hurried { cut: doors.cut().await },
+        () = signals.next() => return Stopped::Hurried { cut: doors.cut().await },
     }
-    doors.close(signal).await
+    doors.close(signals).await
 }
 
 struct Doors {
@@ -102,7 +102,7 @@ impl Doors {
         });
     }
 
-    async fn close(self, mut signal: impl AsyncFnMut()) -> Stopped {
+    async fn close(self, mut signals: impl StopSignals) -> Stopped {
         let Self {
             listener,
             mut connections,
@@ -118,7 +118,7 @@ impl Doors {
                 Ok(()) => return Stopped::Clean,
                 Err(_) => false,
             },
-            () = signal() => true,
+            () = signals.next() => true,
         };
         let cut = abort(&mut connections).await;
         match (cut, hurried) {

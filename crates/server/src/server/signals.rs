@@ -4,6 +4,12 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::failure::Failure;
 
+/// Where the accept loop learns that it has to stop.
+pub(crate) trait StopSignals: Send {
+    /// Waits for the next request to stop.
+    fn next(&mut self) -> impl Future<Output = ()> + Send;
+}
+
 /// The signals that ask the process to stop. From the moment it is made none is lost.
 pub(crate) struct Signals {
     terminate: Signal,
@@ -25,10 +31,17 @@ impl Signals {
     }
 
     /// Waits for the next one; its name.
-    pub(crate) async fn next(&mut self) -> &'static str {
+    pub(crate) async fn name(&mut self) -> &'static str {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",
         }
+    }
+}
+
+impl StopSignals for Signals {
+    async fn next(&mut self) {
+        let signal = self.name().await;
+        tracing::info!(signal, "asked to stop; a further signal ends at once");
     }
 }

@@ -213,6 +213,7 @@ mod tests {
     use throughline_domain::SeededIds;
 
     use super::*;
+    use crate::server::StopSignals;
 
     /// A service that stores by key, and misbehaves as it is told.
     #[derive(Default)]
@@ -255,6 +256,14 @@ mod tests {
         }
     }
 
+    struct Never;
+
+    impl StopSignals for Never {
+        async fn next(&mut self) {
+            std::future::pending().await
+        }
+    }
+
     struct Run {
         summary: String,
         rejects: String,
@@ -275,7 +284,7 @@ mod tests {
             drain_delay: std::time::Duration::ZERO,
             deadline: std::time::Duration::from_secs(5),
         };
-        let serving = crate::server::serve(listener, router, limits, std::future::pending, || {});
+        let serving = crate::server::serve(listener, router, limits, Never, || {});
         let rejects = tempfile::NamedTempFile::new().unwrap();
         let mut tally = Tally::new(Some(rejects.path())).unwrap();
         let progress = Progress::start(None);
