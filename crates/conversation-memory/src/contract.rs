@@ -1,7 +1,20 @@
 //! What every provider of conversation memory promises, as plain functions over any provider.
 
 mod append;
+mod batch;
+mod clear;
+mod content;
+mod expiry;
+mod flood;
+mod history;
+mod isolation;
+mod landing;
+mod paging;
+mod recent;
+mod sample;
+mod together;
 mod turns;
+mod usage;
 
 use std::sync::Arc;
 
@@ -11,7 +24,18 @@ use throughline_domain::{ManualClock, TenantId, UserId};
 use crate::ConversationMemory;
 
 pub use append::*;
+pub use batch::*;
+pub use clear::*;
+pub use content::*;
+pub use expiry::*;
+pub use flood::*;
+pub use history::*;
+pub use isolation::*;
+pub use landing::*;
+pub use paging::*;
+pub use recent::*;
 pub use turns::{TurnBuilder, turn};
+pub use usage::*;
 
 /// A provider under test, on a store of its own.
 #[async_trait]
@@ -22,6 +46,8 @@ pub trait Subject: Send + Sync {
     fn clock(&self) -> Arc<ManualClock>;
     /// Makes an active tenant of that name that keeps turns for that many days.
     async fn tenant(&self, name: &str, ttl_days: u32) -> TenantId;
+    /// Changes for how many days the tenant keeps turns.
+    async fn set_ttl(&self, tenant: &TenantId, ttl_days: u32);
     /// Makes an active user.
     async fn user(&self, tenant: &TenantId) -> UserId;
 }
@@ -32,6 +58,77 @@ macro_rules! conversation_memory_contract {
     ($subject:path) => {
         $crate::conversation_memory_contract!(@cases $subject:
             a_retry_returns_the_first_id
+            a_late_retry_does_not_move_the_turn
+            a_retry_after_the_end_stores_nothing
+            a_retry_may_write_its_json_differently
+            a_key_used_for_another_turn_is_refused
+            a_key_used_by_another_user_is_refused
+            a_refusal_tells_nothing_of_the_stored_turn
+            keys_that_look_alike_are_different_keys
+            a_turn_of_an_unknown_user_is_refused
+            an_empty_batch_has_no_answers
+            a_batch_answers_in_its_order
+            refused_turns_cost_only_themselves
+            a_key_twice_in_one_batch_is_stored_once
+            a_batch_sent_again_stores_nothing
+            batches_that_share_keys_in_any_order_all_succeed
+            a_cleared_scope_starts_again
+            a_late_turn_appears_after_a_clearing
+            clearing_twice_or_an_unseen_scope_is_no_error
+            clearing_deletes_nothing
+            a_retry_brings_no_cleared_turn_back
+            clearing_one_scope_leaves_the_others
+            a_turn_is_read_as_it_was_given
+            one_side_of_a_turn_may_be_empty
+            odd_text_comes_back_byte_for_byte
+            json_comes_back_as_it_was_stored
+            tool_calls_may_be_any_json
+            the_largest_turn_comes_back
+            an_unheard_of_channel_kind_is_stored
+            a_turn_ends_to_the_microsecond
+            a_late_turn_ends_when_it_would_have
+            a_shorter_retention_hides_old_turns_at_once
+            a_longer_retention_brings_nothing_back
+            a_retention_put_back_shows_what_was_promised
+            each_tenant_has_its_own_retention
+            an_ended_turn_is_counted_until_it_is_swept
+            fifty_callers_with_one_key_store_one_turn
+            fifty_callers_with_fifty_keys_store_fifty_turns
+            places_are_given_in_commit_order
+            tenants_flooded_at_once_keep_their_own
+            history_runs_from_old_to_new_over_everybody
+            history_keeps_the_latest_turns
+            scopes_that_look_alike_are_different_scopes
+            an_unseen_scope_reads_as_empty
+            a_key_belongs_to_its_tenant
+            a_user_of_one_tenant_is_nobody_in_another
+            a_scope_belongs_to_its_tenant
+            a_place_of_another_tenant_reveals_nothing
+            an_unknown_tenant_stores_nothing
+            an_unknown_tenant_is_never_read_as_empty
+            a_turn_without_a_time_was_said_now
+            a_time_in_the_past_is_kept
+            a_time_ahead_is_cut_to_two_minutes
+            a_time_far_back_is_cut_to_thirty_days
+            a_turn_older_than_the_retention_is_refused
+            a_late_turn_stands_where_it_was_said
+            pages_hold_each_turn_once_while_others_write
+            pages_hold_each_survivor_once_while_turns_end
+            the_last_page_says_so
+            turns_left_out_make_no_next_page
+            a_page_goes_on_from_any_place_within_its_bounds
+            recent_turns_come_newest_first_across_channels
+            a_thousand_turns_of_one_moment_stay_in_append_order
+            since_is_inclusive_and_until_exclusive
+            leaving_out_a_canvas_keeps_turns_without_one
+            channel_kinds_narrow_and_an_empty_list_does_not
+            filters_come_before_the_limit
+            a_page_holds_at_most_its_limit
+            an_unknown_user_reads_as_empty
+            people_in_one_scope_have_their_own_recent_turns
+            usage_counts_every_stored_byte
+            usage_of_nobody_is_zero
+            usage_agrees_with_the_rows_after_a_random_flood
         );
     };
     (@cases $subject:path: $($case:ident)+) => {$(
@@ -40,4 +137,33 @@ macro_rules! conversation_memory_contract {
             $crate::contract::$case(&$subject().await).await;
         }
     )+};
+}
+
+#[cfg(test)]
+mod tests {
+    /// A case that no provider runs would promise nothing.
+    #[test]
+    fn every_case_is_in_the_list_that_providers_run() {
+        let list = include_str!("contract.rs");
+        for file in [
+            include_str!("contract/append.rs"),
+            include_str!("contract/batch.rs"),
+            include_str!("contract/clear.rs"),
+            include_str!("contract/content.rs"),
+            include_str!("contract/expiry.rs"),
+            include_str!("contract/flood.rs"),
+            include_str!("contract/history.rs"),
+            include_str!("contract/isolation.rs"),
+            include_str!("contract/landing.rs"),
+            include_str!("contract/paging.rs"),
+            include_str!("contract/recent.rs"),
+            include_str!("contract/usage.rs"),
+        ] {
+            for case in file.split("\npub async fn ").skip(1) {
+                let name = &case[..case.find('(').expect("a function")];
+                let listed = list.lines().any(|line| line.trim() == name);
+                assert!(listed, "{name} is not in the macro's list");
+            }
+        }
+    }
 }

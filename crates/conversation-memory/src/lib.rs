@@ -54,8 +54,9 @@ pub trait ConversationMemory: Send + Sync {
     /// itself. What is stored is stored durably before the answer.
     ///
     /// Idempotent by (tenant, key): the same turn again is [`AppendOutcome::Duplicate`] with the
-    /// first id and changes nothing; another turn under the same key is refused (T-13). Turns of one
-    /// call get ascending `seq` in the order given. The user's counters move in the same transaction.
+    /// first id and changes nothing, also when the tenant keeps turns for less time than the retry
+    /// took; another turn under the same key is refused (T-13). Turns of one call get ascending `seq`
+    /// in the order given. The user's counters move in the same transaction.
     async fn append_batch(
         &self,
         tenant: &TenantId,
@@ -63,7 +64,9 @@ pub trait ConversationMemory: Send + Sync {
     ) -> Vec<Result<Appended, AppendError>>;
 
     /// A user's turns across all channels, newest first by (`created_at`, `seq`); expired and pending
-    /// turns are never among them. An unknown user reads as empty.
+    /// turns are never among them. A turn can be read while now is before both the end it was stored
+    /// with and `created_at` plus the tenant's present retention: a shorter retention hides old turns
+    /// at once, a longer one brings none back. An unknown user reads as empty.
     async fn recent(
         &self,
         tenant: &TenantId,

@@ -193,3 +193,159 @@ impl NewTurn {
         self.user_message_bytes() + self.assistant_bytes() + self.aux_bytes()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{ChannelKind, ChannelScope};
+
+    fn draft(user_message: &str) -> TurnDraft {
+        let kind = ChannelKind::parse("slack-user").unwrap();
+        TurnDraft {
+            key: ClientMessageId::parse("k1").unwrap(),
+            user: UserId::from_u128(1),
+            scope: ChannelScope::new(kind, "C1").unwrap(),
+            canvas: None,
+            said_at: None,
+            user_message: user_message.to_owned(),
+            assistant_answer: String::new(),
+            tool_calls: None,
+            metadata: None,
+        }
+    }
+
+    fn fault(draft: TurnDraft) -> InvalidTurn {
+        draft.validate().err().expect("a refusal")
+    }
+
+    /// failures.md 7, T-59: limit − 1 and limit pass, limit + 1 is refused, counted in bytes.
+    #[track_caller]
+    fn assert_limit(field: &'static str, max: usize, with: impl Fn(usize) -> TurnDraft) {
+        assert!(with(max - 1).validate().is_ok(), "{field} below its limit");
+        assert!(with(max).validate().is_ok(), "{field} at its limit");
+        let bytes = max + 1;
+        assert_eq!(
+            fault(with(bytes)),
+            InvalidTurn::TooLarge { field, bytes, max }
+        );
+    }
+
+    #[test]
+    fn each_field_has_one_limit_that_is_exact() {
+        assert_limit("turn.user_message", MAX_USER_MESSAGE_BYTES, |bytes| {
+            draft(&"x".repeat(bytes))
+        });
+        assert_limit(
+            "turn.assistant_answer",
+            MAX_ASSISTANT_ANSWER_BYTES,
+            |bytes| TurnDraft {
+                assistant_answer: "x".repeat(bytes),
+                ..draft("")
+            },
+        );
+        assert_limit("tool_calls", MAX_TOOL_CALLS_BYTES, |bytes| TurnDraft {
+            tool_calls: Some(json!("x".repeat(bytes - 2))),
+            ..draft("hi")
+        });
+        assert_limit("metadata", MAX_METADATA_BYTES, |bytes| TurnDraft {
+            metadata: Some(json!({"m": "x".repeat(bytes - 8)})),
+            ..draft("hi")
+        });
+    }
+
+    #[test]
+    fn limits_count_bytes_and_not_characters() {
+        let text = "é".repeat(MAX_USER_MESSAGE_BYTES / 2);
+        assert!(draft(&text).validate().is_ok());
+        assert_eq!(
+            fault(draft(&format!("{text}é"))),
+            InvalidTurn::TooLarge {
+                field: "turn.user_message",
+                bytes: MAX_USER_MESSAGE_BYTES + 2,
+                max: MAX_USER_MESSAGE_BYTES
+            }
+        );
+    }
+
+    // failures.md 25, T-60
+    #[test]
+    fn a_nul_is_refused_in_every_field() {
+        let nul = "a\0b";
+        let answer = TurnDraft {
+            assistant_answer: nul.to_owned(),
+            ..draft("hi")
+        };
+        let tools = TurnDraft {
+            tool_calls: Some(json!([{ "a": nul }])),
+            ..draft("hi")
+        };
+        let metadata = TurnDraft {
+            metadata: Some(json!({ nul: 1 })),
+            ..draft("hi")
+        };
+        for (draft, field) in [
+            (draft(nul), "turn.user_message"),
+            (answer, "turn.assistant_answer"),
+            (tools, "tool_calls"),
+            (metadata, "metadata"),
+        ] {
+            assert_eq!(fault(draft), InvalidTurn::Text { field });
+        }
+    }
+
+    #[test]
+    fn a_turn_without_words_is_refused_and_white_space_is_words() {
+        assert_eq!(fault(draft("")), InvalidTurn::Empty);
+        assert!(draft(" ").validate().is_ok());
+    }
+
+    #[test]
+    fn metadata_is_an_object_and_null_is_none() {
+        for value in [json!([]), json!(1), json!("{}")] {
+            let refused = TurnDraft {
+                metadata: Some(value),
+                ..draft("hi")
+            };
+            assert_eq!(fault(refused), InvalidTurn::MetadataNotAnObject);
+        }
+        let null = TurnDraft {
+            metadata: Some(Value::Null),
+            tool_calls: Some(Value::Null),
+            ..draft("hi")
+        };
+        let turn = null.validate().ok().unwrap();
+        assert_eq!((turn.tool_calls(), turn.metadata().as_str()), (None, "{}"));
+    }
+
+    #[test]
+    fn json_may_nest_eight_levels() {
+        let nested = |levels: usize| TurnDraft {
+            tool_calls: Some((0..levels).fold(json!(1), |inner, _| json!([inner]))),
+            ..draft("hi")
+        };
+        assert!(nested(JSON_DEPTH).validate().is_ok());
+        assert!(matches!(
+            fault(nested(JSON_DEPTH + 1)),
+            InvalidTurn::Json {
+                field: "tool_calls",
+                ..
+            }
+        ));
+    }
+
+    // `Zürich 🚆` has 12 bytes; T-59: tools and metadata count, `{}` does not.
+    #[test]
+    fn bytes_are_octets_of_everything_that_is_stored() {
+        let turn = TurnDraft {
+            tool_calls: Some(json!([])),
+            metadata: Some(json!({"a": 1})),
+            ..draft("Zürich 🚆")
+        };
+        let turn = turn.validate().ok().unwrap();
+        assert_eq!((turn.user_message_bytes(), turn.aux_bytes()), (12, 9));
+        assert_eq!(turn.bytes(), 21);
+        assert_eq!(draft("x").validate().ok().unwrap().bytes(), 1);
+    }
+}

@@ -1,5 +1,7 @@
 //! A turn as it is read.
 
+use std::fmt;
+
 use throughline_domain::{Json, Timestamp, TurnId, UserId};
 
 use crate::{CanvasSessionId, ChannelScope};
@@ -33,8 +35,8 @@ impl RedactionState {
     }
 }
 
-/// One stored turn.
-#[derive(Clone, Debug, PartialEq)]
+/// One stored turn. Debug shows no word of it, only ids and sizes (failures.md 33).
+#[derive(Clone, PartialEq)]
 pub struct Turn {
     /// Its id.
     pub id: TurnId,
@@ -58,4 +60,43 @@ pub struct Turn {
     pub created_at: Timestamp,
     /// Whether it was looked through.
     pub redaction_state: RedactionState,
+}
+
+impl fmt::Debug for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.redaction_state.as_str();
+        let (said, answered) = (self.user_message.len(), self.assistant_answer.len());
+        let (id, seq, at) = (self.id, self.seq, self.created_at);
+        write!(
+            f,
+            "Turn({id}, seq {seq}, at {at}, {said}+{answered} bytes, {state})"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ChannelKind;
+
+    // failures.md 33, T-66
+    #[test]
+    fn debug_output_shows_no_word_and_no_scope() {
+        let turn = Turn {
+            id: TurnId::from_u128(1),
+            seq: 7,
+            user_id: UserId::from_u128(2),
+            scope: ChannelScope::new(ChannelKind::parse("custom").unwrap(), "sentinel").unwrap(),
+            canvas: Some(CanvasSessionId::parse("sentinel").unwrap()),
+            user_message: "sentinel".to_owned(),
+            assistant_answer: "sentinel".to_owned(),
+            tool_calls: Some(Json::from_stored("\"sentinel\"")),
+            metadata: Json::from_stored("{\"sentinel\":1}"),
+            created_at: Timestamp::from_millis(0),
+            redaction_state: RedactionState::Clean,
+        };
+        let printed = format!("{turn:?}");
+        assert!(!printed.contains("sentinel"), "{printed}");
+        assert!(printed.contains("seq 7") && printed.contains("8+8 bytes"));
+    }
 }

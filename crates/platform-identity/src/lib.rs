@@ -25,7 +25,8 @@ pub trait PlatformIdentity: Send + Sync {
     /// The user behind a channel's user; a first sight makes one. Concurrent first sights of
     /// one channel user get one id, and exactly one of them sees `is_new`. A name, an e-mail
     /// or its verification that is given replaces the stored one; one that is absent leaves it
-    /// (T-02). The user id never changes by this call.
+    /// (T-02). Another address given without a word on its verification is unverified: it does not
+    /// inherit what was said of the old one. The user id never changes by this call.
     async fn resolve(
         &self,
         tenant: &TenantId,

@@ -10,9 +10,9 @@ mod command;
 mod failure;
 mod output;
 mod server;
-mod service;
+//P mod service;
 mod settings;
-mod store;
+//P mod store;
 mod telemetry;
 
 use std::process::ExitCode;

@@ -1,0 +1,98 @@
+//! Storing turns.
+
+use std::sync::Arc;
+
+use throughline_conversation_memory::{
+    AppendError, AppendOutcome, Appended, Landing, NewTurn, RejectReason, landing_time,
+};
+use throughline_domain::{Ids, TenantId, Timestamp, TurnId};
+
+use crate::state::{Log, Row, TenantState};
+
+/// Every turn is refused: the tenant is not there.
+pub(super) fn refuse(turns: Vec<NewTurn>, tenant: &TenantId) -> Vec<Result<Appended, AppendError>> {
+    let reason = RejectReason::UnknownTenant(tenant.clone());
+    turns
+        .into_iter()
+        .map(|turn| Err(rejected(&turn, reason.clone())))
+        .collect()
+}
+
+/// One step for the whole batch, so no other turn's place falls between two of its turns.
+pub(super) fn batch(
+    state: &mut TenantState,
+    turns: Vec<NewTurn>,
+    ids: &dyn Ids,
+    now: Timestamp,
+) -> Vec<Result<Appended, AppendError>> {
+    turns
+        .into_iter()
+        .map(|turn| one(state, turn, ids, now))
+        .collect()
+}
+
+/// The order of the questions matters: a stored turn is found again however old it has become since.
+fn one(
+    state: &mut TenantState,
+    turn: NewTurn,
+    ids: &dyn Ids,
+    now: Timestamp,
+) -> Result<Appended, AppendError> {
+    if !state.people.users.contains_key(&turn.user()) {
+        return Err(rejected(&turn, RejectReason::UnknownUser));
+    }
+    if let Some(stored) = state.log.by_key.get(turn.key()) {
+        return if stored.user == turn.user() && stored.said.digest() == turn.digest() {
+            Ok(answer(AppendOutcome::Duplicate, stored))
+        } else {
+            Err(rejected(&turn, RejectReason::IdempotencyMismatch))
+        };
+    }
+    let ttl = state.tenant.config.ttl();
+    let Landing::At(created_at) = landing_time(turn.said_at(), now, ttl) else {
+        return Err(rejected(&turn, RejectReason::Expired));
+    };
+    let row = Arc::new(Row {
+        id: TurnId::new(ids.ulid(now)),
+        seq: state.log.last_seq + 1,
+        user: turn.user(),
+        created_at,
+        expires_at: created_at.plus(ttl),
+        said: turn,
+    });
+    state.log.insert(row.clone());
+    Ok(answer(AppendOutcome::Stored, &row))
+}
+
+fn rejected(turn: &NewTurn, reason: RejectReason) -> AppendError {
+    AppendError::Rejected {
+        key: turn.key().clone(),
+        reason,
+    }
+}
+
+fn answer(outcome: AppendOutcome, row: &Row) -> Appended {
+    Appended {
+        outcome,
+        turn_id: row.id,
+        user_id: row.user,
+        seq: row.seq,
+        redaction_state: row.said.redaction_state(),
+    }
+}
+
+impl Log {
+    /// Puts the row into every index and moves the counters with it.
+    fn insert(&mut self, row: Arc<Row>) {
+        let position = row.position();
+        let scope = row.said.scope().clone();
+        self.last_seq = row.seq;
+        self.by_key.insert(row.said.key().clone(), row.clone());
+        let user = self.by_user.entry(row.user).or_default();
+        user.usage.turn_count += 1;
+        user.usage.byte_count += row.said.bytes();
+        user.turns.insert(position, row.clone());
+        let scope = self.by_scope.entry(scope).or_default();
+        scope.insert(position, row);
+    }
+}

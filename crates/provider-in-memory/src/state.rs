@@ -1,0 +1,129 @@
+//! What the store knows. Everything of a tenant hangs under that tenant, so that no look-up can
+//! cross from one to another.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use throughline_conversation_memory::{
+    ChannelScope, ClientMessageId, NewTurn, Position, Turn, Usage,
+};
+use throughline_domain::{KeyId, TenantId, Timestamp, TurnId, UserId};
+use throughline_platform_identity::{Identity, PlatformUserId};
+use throughline_tenancy::{KeyRecord, Principal, Tenant};
+
+/// A token's hash. Finding it by value tells a guesser nothing: it cannot be steered towards a stored
+/// one without inverting the hash.
+pub(crate) type TokenHash = [u8; 32];
+
+#[derive(Default)]
+pub(crate) struct State {
+    /// Sorted by bytes, which is the order of the list.
+    pub(crate) tenants: BTreeMap<TenantId, TenantState>,
+    pub(crate) operator_keys: Keys,
+    pub(crate) seeded: HashMap<TokenHash, Principal>,
+}
+
+pub(crate) struct TenantState {
+    pub(crate) tenant: Tenant,
+    pub(crate) keys: Keys,
+    pub(crate) people: People,
+    pub(crate) log: Log,
+}
+
+/// Minted keys, oldest first, and the way from a token to one of them.
+#[derive(Default)]
+pub(crate) struct Keys {
+    pub(crate) records: Vec<KeyRecord>,
+    pub(crate) by_hash: HashMap<TokenHash, KeyId>,
+}
+
+#[derive(Default)]
+pub(crate) struct People {
+    /// Each user's channel users, in the order of first sight.
+    pub(crate) users: HashMap<UserId, Vec<PlatformUserId>>,
+    pub(crate) identities: HashMap<PlatformUserId, Known>,
+}
+
+/// A channel user and whom it belongs to.
+pub(crate) struct Known {
+    pub(crate) user: UserId,
+    pub(crate) identity: Identity,
+}
+
+/// Turns in the order that every reader uses.
+pub(crate) type Ordered = BTreeMap<Position, Arc<Row>>;
+
+/// A tenant's turns. Readers go through an index of their own, so that no read costs more because
+/// there is more it does not ask for (failures.md 32).
+#[derive(Default)]
+pub(crate) struct Log {
+    /// The place given last; 0 before the first turn.
+    pub(crate) last_seq: u64,
+    pub(crate) by_key: HashMap<ClientMessageId, Arc<Row>>,
+    pub(crate) by_user: HashMap<UserId, UserLog>,
+    /// Only the turns after each scope's last clearing.
+    pub(crate) by_scope: HashMap<ChannelScope, Ordered>,
+}
+
+/// A user's turns with their counters, moved in the same step.
+#[derive(Default)]
+pub(crate) struct UserLog {
+    pub(crate) turns: Ordered,
+    pub(crate) usage: Usage,
+}
+
+/// One stored turn; it never changes.
+pub(crate) struct Row {
+    pub(crate) id: TurnId,
+    pub(crate) seq: u64,
+    pub(crate) user: UserId,
+    pub(crate) created_at: Timestamp,
+    /// `created_at` plus the retention at the time it was stored.
+    pub(crate) expires_at: Timestamp,
+    pub(crate) said: NewTurn,
+}
+
+impl TenantState {
+    pub(crate) fn new(tenant: Tenant) -> Self {
+        Self {
+            tenant,
+            keys: Keys::default(),
+            people: People::default(),
+            log: Log::default(),
+        }
+    }
+}
+
+impl Row {
+    pub(crate) fn position(&self) -> Position {
+        Position {
+            created_at: self.created_at,
+            seq: self.seq,
+        }
+    }
+
+    /// Whether a reader may see it: it has ended neither by the retention it was stored under nor by
+    /// the present one.
+    pub(crate) fn is_readable(&self, now: Timestamp, ttl: Duration) -> bool {
+        now < self.expires_at.min(self.created_at.plus(ttl))
+    }
+
+    /// A copy for a reader.
+    pub(crate) fn to_turn(&self) -> Turn {
+        let said = &self.said;
+        Turn {
+            id: self.id,
+            seq: self.seq,
+            user_id: self.user,
+            scope: said.scope().clone(),
+            canvas: said.canvas().cloned(),
+            user_message: said.user_message().to_owned(),
+            assistant_answer: said.assistant_answer().to_owned(),
+            tool_calls: said.tool_calls().cloned(),
+            metadata: said.metadata().clone(),
+            created_at: self.created_at,
+            redaction_state: said.redaction_state(),
+        }
+    }
+}

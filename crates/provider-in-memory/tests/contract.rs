@@ -1,0 +1,102 @@
+//! The contract suites on the in-memory store.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use throughline_conversation_memory::ConversationMemory;
+use throughline_conversation_memory::contract as memory_contract;
+use throughline_domain::{ManualClock, SystemIds, TenantId, Timestamp, UserId};
+use throughline_platform_identity::contract as identity_contract;
+use throughline_platform_identity::{ChannelUser, PlatformIdentity, PlatformKind};
+use throughline_provider_in_memory::InMemoryStore;
+use throughline_tenancy::contract as tenancy_contract;
+use throughline_tenancy::{Tenancy, TenantConfig};
+
+struct Subject {
+    store: Arc<InMemoryStore>,
+    clock: Arc<ManualClock>,
+    users: AtomicU64,
+}
+
+#[expect(clippy::unused_async, reason = "the suites await their subject")]
+async fn subject() -> Subject {
+    let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_700_000_000_000)));
+    Subject {
+        store: InMemoryStore::new(clock.clone(), Arc::new(SystemIds)),
+        clock,
+        users: AtomicU64::new(0),
+    }
+}
+
+impl Subject {
+    async fn tenant(&self, name: &str, config: TenantConfig) -> TenantId {
+        let tenant = TenantId::parse(name).unwrap();
+        self.store.create_tenant(&tenant, config).await.unwrap();
+        tenant
+    }
+}
+
+impl tenancy_contract::Subject for Subject {
+    fn tenancy(&self) -> Arc<dyn Tenancy> {
+        self.store.clone()
+    }
+
+    fn clock(&self) -> Arc<ManualClock> {
+        self.clock.clone()
+    }
+}
+
+#[async_trait]
+impl identity_contract::Subject for Subject {
+    fn identity(&self) -> Arc<dyn PlatformIdentity> {
+        self.store.clone()
+    }
+
+    fn clock(&self) -> Arc<ManualClock> {
+        self.clock.clone()
+    }
+
+    async fn tenant(&self, name: &str) -> TenantId {
+        Self::tenant(self, name, TenantConfig::default()).await
+    }
+}
+
+#[async_trait]
+impl memory_contract::Subject for Subject {
+    fn memory(&self) -> Arc<dyn ConversationMemory> {
+        self.store.clone()
+    }
+
+    fn clock(&self) -> Arc<ManualClock> {
+        self.clock.clone()
+    }
+
+    async fn tenant(&self, name: &str, ttl_days: u32) -> TenantId {
+        Self::tenant(self, name, TenantConfig { ttl_days }).await
+    }
+
+    async fn set_ttl(&self, tenant: &TenantId, ttl_days: u32) {
+        let mut config = self.store.tenant(tenant).await.unwrap().unwrap().config;
+        config.ttl_days = ttl_days;
+        self.store.configure(tenant, config, None).await.unwrap();
+    }
+
+    async fn user(&self, tenant: &TenantId) -> UserId {
+        let number = self.users.fetch_add(1, Ordering::SeqCst);
+        let who = ChannelUser::new(PlatformKind::Custom, &number.to_string()).unwrap();
+        self.store.resolve(tenant, &who).await.unwrap().user_id
+    }
+}
+
+mod tenancy {
+    throughline_tenancy::tenancy_contract!(super::subject);
+}
+
+mod identity {
+    throughline_platform_identity::platform_identity_contract!(super::subject);
+}
+
+mod memory {
+    throughline_conversation_memory::conversation_memory_contract!(super::subject);
+}
