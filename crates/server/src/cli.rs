@@ -3,7 +3,7 @@
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::command::{import, version};
+use crate::command::{admin, demo, import, migrate, serve, version};
 use crate::failure::Failure;
 use crate::output::say;
 use crate::settings::Environment;
@@ -22,15 +22,15 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Run the service
-//P     Serve(serve::Args),
+    Serve(serve::Args),
     /// Bring the database's schema up to date
-//P     Migrate(migrate::Args),
+    Migrate(migrate::Args),
     /// Show what it does: a small story played over HTTP, in memory
-//P     Demo(demo::Args),
+    Demo(demo::Args),
     /// Append turns from a file over HTTP, one append body a line
     Import(import::Args),
     /// Manage tenants and keys, straight in the database
-//P     Admin(admin::Args),
+    Admin(admin::Args),
     /// Print version and build
     Version(version::Args),
 }
@@ -48,11 +48,11 @@ pub(crate) fn run() -> Result<(), Failure> {
         .map_err(|error| Failure::caused("no_runtime", "no threads could be started", &error))?;
     let outcome = runtime.block_on(async {
         match cli.command {
-//P             Command::Serve(args) => serve::run(&args, &environment).await,
-//P             Command::Migrate(args) => migrate::run(&args, &environment).await,
-//P             Command::Demo(args) => demo::run(&args).await,
+            Command::Serve(args) => serve::run(&args, &environment).await,
+            Command::Migrate(args) => migrate::run(&args, &environment).await,
+            Command::Demo(args) => demo::run(&args).await,
             Command::Import(args) => import::run(&args).await,
-//P             Command::Admin(args) => admin::run(args, &environment).await,
+            Command::Admin(args) => admin::run(args, &environment).await,
             Command::Version(args) => version::run(&args),
         }
     });

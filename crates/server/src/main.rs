@@ -10,9 +10,9 @@ mod command;
 mod failure;
 mod output;
 mod server;
-//P mod service;
+mod service;
 mod settings;
-//P mod store;
+mod store;
 mod telemetry;
 
 use std::process::ExitCode;

@@ -62,9 +62,9 @@ declare::settings! {
         /// How long a request may take in all.
         request_timeout: Span = Some("30s"), "";
         /// Requests a second for each key, on average; more are answered with 429.
-        rate_limit: Rate = Some("500"), "";
+        rate_limit: Rate = Some("2000"), "";
         /// Requests of one key at once before the rate counts.
-        rate_burst: Between<1, 1_000_000> = Some("1000"), "";
+        rate_burst: Between<1, 1_000_000> = Some("4000"), "";
     }
     Operation {
         /// What a reader of /metrics sends as bearer token; without one /metrics is open on loopback

@@ -29,8 +29,17 @@ pub(crate) async fn check(store: &PostgresStore) -> Result<(), Trouble> {
     match store.schema_status().await {
         Ok(status) => verify(status).map_err(Trouble::Wrong),
         Err(error @ SchemaError::Unavailable(_)) => Err(Trouble::Away(chain(&error))),
+        Err(SchemaError::Altered { version }) => Err(Trouble::Wrong(altered(version))),
         Err(error) => Err(Trouble::Wrong(Failure::failed("schema_damaged", chain(&error)))),
     }
+}
+
+fn altered(version: i64) -> Failure {
+    let text = format!(
+        "migration {version} was applied with another checksum than this binary's; run the binary \
+         it came from, an applied migration is never edited"
+    );
+    Failure::failed("schema_altered", text)
 }
 
 /// The same for a status that is known.
@@ -65,6 +74,7 @@ pub(crate) async fn migrate(config: &PostgresConfig) -> Result<String, Trouble> 
         Ok(report) => Ok(words(&report)),
         Err(error @ MigrateError::Unreachable(_)) => Err(Trouble::Away(chain(&error))),
         Err(MigrateError::Ahead { applied, known }) => Err(Trouble::Wrong(ahead(applied, known))),
+        Err(MigrateError::Altered { version }) => Err(Trouble::Wrong(altered(version))),
         Err(error @ MigrateError::Url(_)) => {
             Err(Trouble::Wrong(Failure::usage("invalid_database", chain(&error))))
         }

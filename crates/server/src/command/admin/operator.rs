@@ -12,6 +12,7 @@ pub(super) enum Action {
     /// Make an operator's key; the token is printed once, on standard output
     Mint {
         /// Who is written to the audit trail
+        #[arg(long, value_name = "NAME")]
         actor: String,
         /// A note for people
         #[arg(long)]

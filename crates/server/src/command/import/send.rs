@@ -319,7 +319,7 @@ mod tests {
     async fn a_refused_line_is_written_down_and_costs_only_itself() {
         let run = run(Fake::default(), &[A, OLD, A, B]).await;
         assert!(run.result.is_ok());
-        assert_eq!(run.summary, "stored 2, duplicates 1, rejected 1");
+        assert_eq!(run.summary, "2 stored, 1 duplicates, 1 rejected");
         assert_eq!(run.rejects, "{\"code\":\"expired\",\"detail\":\"too old\",\"line\":2}\n");
         assert_eq!(run.requests, 1);
     }
@@ -328,7 +328,7 @@ mod tests {
     async fn a_line_that_spoils_its_batch_is_found_and_the_others_are_stored() {
         let run = run(Fake::default(), &[A, POISON, B]).await;
         assert!(run.result.is_ok());
-        assert_eq!(run.summary, "stored 2, duplicates 0, rejected 1");
+        assert_eq!(run.summary, "2 stored, 0 duplicates, 1 rejected");
         assert_eq!(run.rejects, "{\"code\":\"invalid_json\",\"detail\":\"poison\",\"line\":2}\n");
     }
 
@@ -341,7 +341,7 @@ mod tests {
         };
         let run = run(fake, &[A, B]).await;
         assert!(run.result.is_ok());
-        assert_eq!(run.summary, "stored 2, duplicates 0, rejected 0");
+        assert_eq!(run.summary, "2 stored, 0 duplicates, 0 rejected");
         assert_eq!(run.requests, 4, "two refusals, the batch, the line that was busy");
     }
 
@@ -354,6 +354,6 @@ mod tests {
         let run = run(fake, &[A]).await;
         let failure = run.result.unwrap_err().to_string();
         assert_eq!(failure, "refused: the service refused with 403 tenant_mismatch: told to");
-        assert_eq!((run.requests, run.summary.as_str()), (1, "stored 0, duplicates 0, rejected 0"));
+        assert_eq!((run.requests, run.summary.as_str()), (1, "0 stored, 0 duplicates, 0 rejected"));
     }
 }

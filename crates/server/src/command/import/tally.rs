@@ -82,7 +82,7 @@ impl Tally {
             rejected,
             ..
         } = self;
-        format!("stored {stored}, duplicates {duplicates}, rejected {rejected}")
+        format!("{stored} stored, {duplicates} duplicates, {rejected} rejected")
     }
 
     /// The same, for a bar.
