@@ -1,0 +1,16 @@
+-- resolve_first_sight
+with minted as (
+    insert into users (
+        tenant_id, user_id, status, generation, turn_count, byte_count, version, created_at, updated_at
+    )
+    values ($1, $4, 'active', 1, 0, 0, 0, $9, $9)
+    returning tenant_id, user_id
+)
+insert into platform_identities (
+    tenant_id, kind, channel_id, user_id, display_name, email, email_verified, first_seen_at,
+    last_seen_at, claim_source
+)
+select tenant_id, $2, $3, user_id, $5, $6, $7, $9, $9, $8
+from minted
+on conflict (tenant_id, kind, channel_id) do nothing
+returning user_id

@@ -1,0 +1,154 @@
+//! The store: a pool, a clock and ids.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use prometheus::Registry;
+use throughline_domain::{Clock, Ids};
+use tokio_postgres::NoTls;
+
+use crate::config::{Address, PostgresConfig, SslMode, StatementMode, UrlFault};
+use crate::error::StoreError;
+use crate::metrics::Metrics;
+use crate::schema_status;
+use crate::session::Sessions;
+use crate::tls::{self, TlsFault};
+
+/// How much longer than the server we wait before we give the connection up.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Tenancy, platform identity and conversation memory on PostgreSQL.
+pub struct PostgresStore {
+    pub(crate) sessions: Sessions,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn Ids>,
+}
+
+/// Why there is no store.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The URL.
+    #[error(transparent)]
+    Url(#[from] UrlFault),
+    /// TLS.
+    #[error(transparent)]
+    Tls(#[from] TlsFault),
+    /// A pool of no connections, or none at all.
+    #[error("the pool cannot be made; its size must be at least 1")]
+    Pool,
+    /// The metrics are registered already.
+    #[error("the store's metrics cannot be registered")]
+    Metrics(#[from] prometheus::Error),
+}
+
+/// The database does not answer.
+#[derive(Debug, thiserror::Error)]
+#[error("the database does not answer")]
+pub struct Unavailable(#[source] pub(crate) Box<dyn std::error::Error + Send + Sync>);
+
+impl PostgresStore {
+    /// Makes the pool; the first call connects. Neither asks for nor changes the schema.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the store is made out of its settings"
+    )]
+    pub fn connect(
+        config: PostgresConfig,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn Ids>,
+        registry: &Registry,
+    ) -> Result<Arc<Self>, ConnectError> {
+        let pool = pool(&config)?;
+        let metrics = Metrics::register(registry, &pool)?;
+        let patience = match config.statement_mode {
+            StatementMode::Prepared => config.statement_timeout + GRACE,
+            // No session setting survives a pooler: only we can give up.
+            StatementMode::Unnamed => config.statement_timeout,
+        };
+        let sessions = Sessions {
+            pool,
+            metrics,
+            mode: config.statement_mode,
+            pool_wait: config.pool_wait,
+            patience,
+        };
+        Ok(Arc::new(Self {
+            sessions,
+            clock,
+            ids,
+        }))
+    }
+
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<(), Unavailable> {
+        let answer = self
+            .sessions
+            .query_as_operator(&schema_status::PING, &[])
+            .await;
+        answer
+            .map(|_| ())
+            .map_err(|error: StoreError| Unavailable(Box::new(error)))
+    }
+
+    /// Closes the pool: calls that wait for a connection fail, the connections in use are closed as
+    /// they come back.
+    #[expect(
+        clippy::unused_async,
+        reason = "a store may have to wait for what is on its way"
+    )]
+    pub async fn close(&self) {
+        self.sessions.pool.close();
+    }
+}
+
+fn pool(config: &PostgresConfig) -> Result<Pool, ConnectError> {
+    let Address { url, ssl_mode } = config.address()?;
+    let mut driver: tokio_postgres::Config = url.parse().map_err(|_| UrlFault::Malformed)?;
+    driver.connect_timeout(config.connect_timeout);
+    driver.ssl_mode(match ssl_mode {
+        SslMode::Disable => tokio_postgres::config::SslMode::Disable,
+        SslMode::Prefer => tokio_postgres::config::SslMode::Prefer,
+        SslMode::Require | SslMode::VerifyFull => tokio_postgres::config::SslMode::Require,
+    });
+    if driver.get_application_name().is_none() {
+        driver.application_name("throughline");
+    }
+    if config.statement_mode == StatementMode::Prepared {
+        let options = session_options(driver.get_options(), config.statement_timeout);
+        driver.options(options);
+    }
+    let recycling = ManagerConfig {
+        recycling_method: RecyclingMethod::Fast,
+    };
+    let manager = match ssl_mode {
+        SslMode::Disable => Manager::from_config(driver, NoTls, recycling),
+        mode => Manager::from_config(driver, tls::connector(mode, &config.tls)?, recycling),
+    };
+    Pool::builder(manager)
+        .max_size(config.pool_size)
+        .wait_timeout(Some(config.pool_wait))
+        .create_timeout(Some(config.connect_timeout))
+        .recycle_timeout(Some(config.connect_timeout))
+        .runtime(Runtime::Tokio1)
+        .build()
+        .ok()
+        .filter(|_| config.pool_size > 0)
+        .ok_or(ConnectError::Pool)
+}
+
+/// What each session is told when it starts. Set here and not by a statement, so that a connection
+/// costs one round trip. A transaction that its client forgot ends by itself; compiling a plan to
+/// machine code costs more than any of our statements takes.
+fn session_options(given: Option<&str>, statement_timeout: Duration) -> String {
+    let limit = statement_timeout.as_millis().max(1);
+    let idle = (statement_timeout + 2 * GRACE).as_millis();
+    let ours = format!(
+        "-c statement_timeout={limit} -c idle_in_transaction_session_timeout={idle} -c jit=off"
+    );
+    match given {
+        // The last word wins, and it is the operator's.
+        Some(given) => format!("{ours} {given}"),
+        None => ours,
+    }
+}
