@@ -16,6 +16,8 @@ fn main() {
 fn compiler() -> String {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc).arg("--version").output();
-    let text = output.ok().and_then(|output| String::from_utf8(output.stdout).ok());
+    let text = output
+        .ok()
+        .and_then(|output| String::from_utf8(output.stdout).ok());
     text.map_or_else(|| "unknown".to_owned(), |text| text.trim().to_owned())
 }

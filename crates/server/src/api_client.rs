@@ -59,8 +59,11 @@ impl ApiClient {
         };
         let mut authorization = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()))
             .map_err(|_| {
-                Failure::usage("invalid_key", "the key has characters that no key has; check it")
-            })?;
+            Failure::usage(
+                "invalid_key",
+                "the key has characters that no key has; check it",
+            )
+        })?;
         authorization.set_sensitive(true);
         let connector = HttpsConnectorBuilder::new()
             .with_tls_config(tls(secure)?)

@@ -8,7 +8,8 @@ use crate::failure::Failure;
 use crate::output::say;
 use crate::settings::Environment;
 
-const AFTER: &str = "Exit status: 0 done, 1 the work failed, 2 the command line or the configuration is wrong.
+const AFTER: &str =
+    "Exit status: 0 done, 1 the work failed, 2 the command line or the configuration is wrong.
 Settings come from a flag, else a CCM_* variable, else the --config file, else the default.";
 
 /// One person's conversation, carried across channels.
@@ -63,7 +64,9 @@ pub(crate) fn run() -> Result<(), Failure> {
 
 fn explain(error: &clap::Error) -> Result<(), Failure> {
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => say(error.render().to_string().trim_end()),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            say(error.render().to_string().trim_end())
+        }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::usage(
             "no_command",
             "say what to do, such as demo or serve --dev; throughline --help lists the commands",
@@ -100,7 +103,11 @@ mod tests {
         let serve = cli.find_subcommand_mut("serve").unwrap().clone();
         let help = serve.term_width(0).render_long_help().to_string();
         for setting in TABLE {
-            assert!(help.contains(&format!("--{}", setting.flag())), "{}", setting.key);
+            assert!(
+                help.contains(&format!("--{}", setting.flag())),
+                "{}",
+                setting.key
+            );
             assert!(help.contains(&setting.help()), "{}", setting.key);
             assert!(help.contains(&setting.env()), "{}", setting.key);
             let default = format!("[default: {}]", setting.default.unwrap_or("not set"));
@@ -112,9 +119,14 @@ mod tests {
     fn a_wrong_flag_is_one_line_and_shows_no_value() {
         let secret = ["hun", "ter2"].concat();
         let flag = format!("--databse-url={secret}");
-        let error = Cli::try_parse_from(["throughline", "serve", &flag]).err().unwrap();
+        let error = Cli::try_parse_from(["throughline", "serve", &flag])
+            .err()
+            .unwrap();
         let failure = explain(&error).unwrap_err();
-        assert!(failure.to_string().starts_with("wrong_usage: "), "{failure}");
+        assert!(
+            failure.to_string().starts_with("wrong_usage: "),
+            "{failure}"
+        );
         assert!(!failure.to_string().contains(&secret), "{failure}");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use axum::Router;
 use prometheus::Registry;
-use throughline_api::{Capabilities, Draining, NotReady, StoreHealth};
+use throughline_api::{Capabilities, Draining, NotReady, RateLimit, StoreHealth};
 use throughline_conversation_memory::ConversationMemory;
 use throughline_domain::{SystemClock, SystemIds};
 use throughline_platform_identity::PlatformIdentity;
@@ -52,7 +52,21 @@ where
 }
 
 fn api_settings(settings: &Settings) -> throughline_api::Settings {
-    todo!("{}", settings.ttl_days.0)
+    throughline_api::Settings {
+        body_limit: settings.body_limit.0,
+        body_timeout: settings.body_timeout.0,
+        request_timeout: settings.request_timeout.0,
+        max_concurrency: settings.max_concurrency.as_usize(),
+        rate_limit: settings.rate_limit.0.map(|per_second| RateLimit {
+            per_second,
+            burst: settings.rate_burst.non_zero(),
+        }),
+        metrics_token: settings.metrics_token.clone(),
+        metrics_open: settings.listen.ip().is_loopback(),
+        key_cache: settings.key_cache.0,
+        new_tenants: new_tenant_config(settings),
+        ..throughline_api::Settings::default()
+    }
 }
 
 /// A store in this process's memory.

@@ -22,7 +22,7 @@ use secrecy::SecretString;
 pub(crate) use declare::{Section, Setting};
 pub(crate) use flags::{AllFlags, DatabaseFlags, Flags};
 pub(crate) use sources::{Environment, Loaded};
-pub(crate) use value::{Between, ByteSize, LogFilter, LogFormat, Rate, Span, Statements, Value};
+pub(crate) use value::{Between, ByteSize, LogFilter, LogFormat, Rate, Span, Statements};
 
 declare::settings! {
     Database {
@@ -65,6 +65,9 @@ declare::settings! {
         rate_limit: Rate = Some("2000"), "";
         /// Requests of one key at once before the rate counts.
         rate_burst: Between<1, 1_000_000> = Some("4000"), "";
+        /// How long a key that was found valid is remembered, at most 5s: so long a key that another
+        /// process revoked may still be honoured.
+        key_cache: Span = Some("5s"), "";
     }
     Operation {
         /// What a reader of /metrics sends as bearer token; without one /metrics is open on loopback

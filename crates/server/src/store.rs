@@ -8,12 +8,10 @@ use std::time::Duration;
 
 use prometheus::Registry;
 use throughline_domain::{SystemClock, SystemIds};
-use throughline_provider_postgres::{
-    PostgresConfig, PostgresStore, StatementMode, TlsOptions,
-};
+use throughline_provider_postgres::{PostgresConfig, PostgresStore, StatementMode, TlsOptions};
 
 pub(crate) use health::DatabaseHealth;
-pub(crate) use schema::{Trouble, check, migrate, verify};
+pub(crate) use schema::{Trouble, check, migrate};
 
 use crate::failure::{Failure, chain};
 use crate::settings::{Settings, Statements};

@@ -19,13 +19,17 @@ pub(crate) fn start(format: LogFormat, LogFilter(filter): &LogFilter) {
     let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
     let lines = layer().with_writer(std::io::stderr).with_target(true);
     let quiet_libraries = filter_fn(may_speak).with_max_level_hint(LevelFilter::TRACE);
-    let registry = tracing_subscriber::registry().with(filter).with(quiet_libraries);
+    let registry = tracing_subscriber::registry()
+        .with(filter)
+        .with(quiet_libraries);
     // An error means that a subscriber is there already.
     let _ = match format {
         LogFormat::Json => registry
             .with(lines.json().flatten_event(true).with_span_list(false))
             .try_init(),
-        LogFormat::Pretty => registry.with(lines.compact().with_ansi(colour())).try_init(),
+        LogFormat::Pretty => registry
+            .with(lines.compact().with_ansi(colour()))
+            .try_init(),
     };
 }
 
@@ -54,7 +58,12 @@ mod tests {
         for ours in ["throughline", "throughline::server", "throughline_api::log"] {
             assert!(is_ours(ours), "{ours}");
         }
-        for other in ["tokio_postgres::query", "hyper", "sqlx::query", "throughlines"] {
+        for other in [
+            "tokio_postgres::query",
+            "hyper",
+            "sqlx::query",
+            "throughlines",
+        ] {
             assert!(!is_ours(other), "{other}");
         }
     }

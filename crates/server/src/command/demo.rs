@@ -49,7 +49,10 @@ pub(crate) async fn run(args: &Args) -> Result<(), Failure> {
     let registry = prometheus::Registry::new();
     let service = assemble(&store, Arc::new(AlwaysReady), settings, &registry)?;
     let unusable = |error: std::io::Error| {
-        let text = format!("{} cannot be listened on: {error}; choose another --listen", args.listen);
+        let text = format!(
+            "{} cannot be listened on: {error}; choose another --listen",
+            args.listen
+        );
         Failure::failed("address_unusable", text)
     };
     let listener = TcpListener::bind(args.listen).await.map_err(unusable)?;
@@ -57,8 +60,13 @@ pub(crate) async fn run(args: &Args) -> Result<(), Failure> {
 
     let signals = Signals::listen()?;
     let draining = service.draining;
-    let serving = server::serve(listener, service.router, limits(settings), signals, || draining.set());
-    let client = ApiClient::new(&format!("http://{address}"), &SecretString::from(key.as_str()))?;
+    let serving = server::serve(listener, service.router, limits(settings), signals, || {
+        draining.start()
+    });
+    let client = ApiClient::new(
+        &format!("http://{address}"),
+        &SecretString::from(key.as_str()),
+    )?;
     let telling = async {
         let teller = Teller::new(client, &tenant, Page::new());
         let mina = teller.tell(address).await?;

@@ -60,7 +60,13 @@ pub(crate) async fn run(args: &Args) -> Result<(), Failure> {
     let progress = Progress::start(size);
     let mut signals = Signals::listen()?;
     let sender = Sender::new(client, &tenant, Arc::new(SystemIds), &progress);
-    let import = feed(Lines::new(BufReader::new(input)), usize::from(args.batch), &sender, &mut tally, &progress);
+    let import = feed(
+        Lines::new(BufReader::new(input)),
+        usize::from(args.batch),
+        &sender,
+        &mut tally,
+        &progress,
+    );
     let ended = tokio::select! {
         ended = import => ended,
         signal = signals.name() => Err(Failure::failed(
@@ -78,7 +84,10 @@ pub(crate) async fn run(args: &Args) -> Result<(), Failure> {
             "lines_rejected",
             format!("{some} lines were refused; give --rejects FILE to get each with its reason"),
         )),
-        some => Err(Failure::failed("lines_rejected", format!("{some} lines were refused"))),
+        some => Err(Failure::failed(
+            "lines_rejected",
+            format!("{some} lines were refused"),
+        )),
     }
 }
 
@@ -89,7 +98,10 @@ async fn open(path: &Path) -> Result<(Input, Option<u64>), Failure> {
         return Ok((Box::new(tokio::io::stdin()), None));
     }
     let unreadable = |error: std::io::Error| {
-        Failure::failed("unreadable_file", format!("{} cannot be read: {error}", path.display()))
+        Failure::failed(
+            "unreadable_file",
+            format!("{} cannot be read: {error}", path.display()),
+        )
     };
     let file = tokio::fs::File::open(path).await.map_err(unreadable)?;
     let size = file.metadata().await.map_err(unreadable)?.len();
@@ -107,7 +119,11 @@ async fn feed(
     let mut bytes = 0;
     loop {
         let line = lines.next().await.map_err(|error| {
-            Failure::caused("unreadable_file", "the file could not be read to its end", &error)
+            Failure::caused(
+                "unreadable_file",
+                "the file could not be read to its end",
+                &error,
+            )
         })?;
         let full = batch.len() == batch_turns
             || matches!(&line, Some(Ok(next)) if bytes + next.text.len() > BATCH_BYTES);

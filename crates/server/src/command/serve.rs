@@ -32,7 +32,10 @@ pub(crate) async fn run(args: &Args, environment: &Environment) -> Result<(), Fa
     let settings = &loaded.settings;
     telemetry::start(settings.log_format, &settings.log_filter);
     for name in &loaded.unknown_env {
-        tracing::warn!(variable = name, "this variable is no setting; throughline serve --help lists them");
+        tracing::warn!(
+            variable = name,
+            "this variable is no setting; throughline serve --help lists them"
+        );
     }
     match (settings.dev, settings.database_url.is_some()) {
         (true, true) => Err(Failure::usage(
@@ -46,7 +49,10 @@ pub(crate) async fn run(args: &Args, environment: &Environment) -> Result<(), Fa
 
 async fn bind(settings: &Settings) -> Result<(TcpListener, SocketAddr), Failure> {
     let unusable = |error: std::io::Error| {
-        let text = format!("{} cannot be listened on: {error}; choose another --listen", settings.listen);
+        let text = format!(
+            "{} cannot be listened on: {error}; choose another --listen",
+            settings.listen
+        );
         Failure::failed("address_unusable", text)
     };
     let listener = TcpListener::bind(settings.listen).await.map_err(unusable)?;
@@ -62,7 +68,7 @@ async fn until_stopped(
 ) -> Result<(), Failure> {
     let signals = Signals::listen()?;
     let Service { router, draining } = service;
-    let not_ready = || draining.set();
+    let not_ready = || draining.start();
     let stopped = server::serve(listener, router, limits(settings), signals, not_ready).await;
     match stopped {
         Stopped::Clean => {

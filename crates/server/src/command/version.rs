@@ -23,5 +23,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             "version": version, "target": target, "profile": profile, "rustc": rustc,
         }));
     }
-    say(format_args!("throughline {version} ({target}, {profile}, {rustc})"))
+    say(format_args!(
+        "throughline {version} ({target}, {profile}, {rustc})"
+    ))
 }

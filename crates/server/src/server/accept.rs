@@ -135,7 +135,10 @@ impl Doors {
 
 /// The next connection, with its share of the limit. Errors are the machine's (too many open files) or
 /// a client's that left while waiting: neither may end the loop.
-async fn next(listener: &TcpListener, permits: &Arc<Semaphore>) -> (TcpStream, OwnedSemaphorePermit) {
+async fn next(
+    listener: &TcpListener,
+    permits: &Arc<Semaphore>,
+) -> (TcpStream, OwnedSemaphorePermit) {
     let permit = Arc::clone(permits)
         .acquire_owned()
         .await

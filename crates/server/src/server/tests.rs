@@ -61,7 +61,10 @@ async fn start(limits: Limits) -> Subject {
         .with_state((begun_sender, Arc::clone(&let_go)));
     let told = Arc::clone(&not_ready);
     let stopped = tokio::spawn(async move {
-        serve(listener, router, limits, received, || told.store(true, Ordering::SeqCst)).await
+        serve(listener, router, limits, received, || {
+            told.store(true, Ordering::SeqCst)
+        })
+        .await
     });
     Subject {
         address,
@@ -140,14 +143,21 @@ async fn what_still_runs_at_the_deadline_is_cut_and_counted() {
     subject.begun.recv().await.unwrap();
     subject.begun.recv().await.unwrap();
     subject.signals.send(()).unwrap();
-    assert_eq!(subject.stopped.await.unwrap(), Stopped::DeadlinePassed { cut: 2 });
+    assert_eq!(
+        subject.stopped.await.unwrap(),
+        Stopped::DeadlinePassed { cut: 2 }
+    );
     assert_eq!(rest(&mut first).await, "");
 }
 
 #[tokio::test]
 async fn a_second_signal_ends_at_once() {
     for drain_delay in [Duration::ZERO, Duration::from_mins(5)] {
-        let mut subject = start(Limits { drain_delay, ..LIMITS }).await;
+        let mut subject = start(Limits {
+            drain_delay,
+            ..LIMITS
+        })
+        .await;
         let _running = ask(&subject, "/slow").await;
         subject.begun.recv().await.unwrap();
         subject.signals.send(()).unwrap();

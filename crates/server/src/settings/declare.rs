@@ -41,7 +41,11 @@ pub(crate) struct Setting {
     pub(crate) unit: &'static str,
     /// The value when nobody gives one.
     pub(crate) default: Option<&'static str>,
-    /// A value to show when there is no default.
+    /// A value to show in the samples when there is no default.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the samples are written by a test")
+    )]
     pub(crate) example: &'static str,
     /// Never printed, and also read from a file named by the `_FILE` environment variable.
     pub(crate) secret: bool,

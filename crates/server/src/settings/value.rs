@@ -111,6 +111,11 @@ impl<const MIN: u32, const MAX: u32> Between<MIN, MAX> {
     pub(crate) fn as_usize(self) -> usize {
         self.0 as usize
     }
+
+    /// As a number that is not zero; a setting whose bounds let zero in gives one.
+    pub(crate) fn non_zero(self) -> NonZeroU32 {
+        NonZeroU32::new(self.0).unwrap_or(NonZeroU32::MIN)
+    }
 }
 
 impl<const MIN: u32, const MAX: u32> Value for Between<MIN, MAX> {

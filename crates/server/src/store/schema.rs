@@ -30,7 +30,10 @@ pub(crate) async fn check(store: &PostgresStore) -> Result<(), Trouble> {
         Ok(status) => verify(status).map_err(Trouble::Wrong),
         Err(error @ SchemaError::Unavailable(_)) => Err(Trouble::Away(chain(&error))),
         Err(SchemaError::Altered { version }) => Err(Trouble::Wrong(altered(version))),
-        Err(error) => Err(Trouble::Wrong(Failure::failed("schema_damaged", chain(&error)))),
+        Err(error) => Err(Trouble::Wrong(Failure::failed(
+            "schema_damaged",
+            chain(&error),
+        ))),
     }
 }
 
@@ -43,7 +46,7 @@ fn altered(version: i64) -> Failure {
 }
 
 /// The same for a status that is known.
-pub(crate) fn verify(status: SchemaStatus) -> Result<(), Failure> {
+fn verify(status: SchemaStatus) -> Result<(), Failure> {
     match status {
         SchemaStatus::UpToDate => Ok(()),
         SchemaStatus::Missing => Err(Failure::failed(
@@ -75,10 +78,14 @@ pub(crate) async fn migrate(config: &PostgresConfig) -> Result<String, Trouble> 
         Err(error @ MigrateError::Unreachable(_)) => Err(Trouble::Away(chain(&error))),
         Err(MigrateError::Ahead { applied, known }) => Err(Trouble::Wrong(ahead(applied, known))),
         Err(MigrateError::Altered { version }) => Err(Trouble::Wrong(altered(version))),
-        Err(error @ MigrateError::Url(_)) => {
-            Err(Trouble::Wrong(Failure::usage("invalid_database", chain(&error))))
-        }
-        Err(error) => Err(Trouble::Wrong(Failure::failed("migration_failed", chain(&error)))),
+        Err(error @ MigrateError::Url(_)) => Err(Trouble::Wrong(Failure::usage(
+            "invalid_database",
+            chain(&error),
+        ))),
+        Err(error) => Err(Trouble::Wrong(Failure::failed(
+            "migration_failed",
+            chain(&error),
+        ))),
     }
 }
 
@@ -110,8 +117,16 @@ mod tests {
 
     #[test]
     fn a_migration_tells_what_it_did() {
-        let report = |applied| words(&MigrationReport { applied, version: 2 });
+        let report = |applied| {
+            words(&MigrationReport {
+                applied,
+                version: 2,
+            })
+        };
         assert_eq!(report(vec![]), "the schema is up to date at version 2");
-        assert_eq!(report(vec![1, 2]), "2 migrations applied; the schema is at version 2");
+        assert_eq!(
+            report(vec![1, 2]),
+            "2 migrations applied; the schema is at version 2"
+        );
     }
 }

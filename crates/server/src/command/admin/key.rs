@@ -16,7 +16,11 @@ pub(super) enum Action {
         tenant: String,
         /// What the key may do: turns:write, turns:read, identity:resolve, identity:merge; may be
         /// given more than once
-        #[arg(long = "scope", value_name = "SCOPE", required_unless_present = "all_scopes")]
+        #[arg(
+            long = "scope",
+            value_name = "SCOPE",
+            required_unless_present = "all_scopes"
+        )]
         scopes: Vec<String>,
         /// The key may do everything that a tenant's key can
         #[arg(long, conflicts_with = "scopes")]
@@ -41,14 +45,22 @@ pub(super) enum Action {
 
 pub(super) async fn run(store: &dyn Tenancy, action: Action, json: bool) -> Result<(), Failure> {
     match action {
-        Action::Mint { tenant, scopes, all_scopes, label } => {
+        Action::Mint {
+            tenant,
+            scopes,
+            all_scopes,
+            label,
+        } => {
             let all = || Scope::ALL.iter().map(ToString::to_string).collect();
             let scopes = if all_scopes { all() } else { scopes };
             let key = MintKeyBody { label, scopes };
-            let key = key.check().map_err(|problem| {
-                Failure::usage("invalid_key", problem.detail)
-            })?;
-            let minted = store.mint_key(&name(&tenant)?, key).await.map_err(refused)?;
+            let key = key
+                .check()
+                .map_err(|problem| Failure::usage("invalid_key", problem.detail))?;
+            let minted = store
+                .mint_key(&name(&tenant)?, key)
+                .await
+                .map_err(refused)?;
             if json {
                 return shown::answer(true, &MintedKeyAnswer::from(minted), String::new);
             }
@@ -60,12 +72,19 @@ pub(super) async fn run(store: &dyn Tenancy, action: Action, json: bool) -> Resu
                 keys: keys.iter().cloned().map(KeyAnswer::from).collect(),
             };
             shown::answer(json, &answer, || {
-                shown::list(&keys, shown::key, "the tenant has no key; admin key mint makes one")
+                shown::list(
+                    &keys,
+                    shown::key,
+                    "the tenant has no key; admin key mint makes one",
+                )
             })
         }
         Action::Revoke { tenant, key } => {
             let tenant = name(&tenant)?;
-            let key = store.revoke_key(&tenant, key_id(&key)?).await.map_err(refused)?;
+            let key = store
+                .revoke_key(&tenant, key_id(&key)?)
+                .await
+                .map_err(refused)?;
             shown::answer(json, &KeyAnswer::from(key.clone()), || shown::key(&key))
         }
     }

@@ -31,10 +31,13 @@ pub(super) async fn run(store: &dyn Tenancy, action: Action, json: bool) -> Resu
     match action {
         Action::Mint { actor, label } => {
             let body = MintOperatorKeyBody { actor, label };
-            let (actor, label) = body.check().map_err(|problem| {
-                Failure::usage("invalid_key", problem.detail)
-            })?;
-            let minted = store.mint_operator_key(&actor, &label).await.map_err(refused)?;
+            let (actor, label) = body
+                .check()
+                .map_err(|problem| Failure::usage("invalid_key", problem.detail))?;
+            let minted = store
+                .mint_operator_key(&actor, &label)
+                .await
+                .map_err(refused)?;
             if json {
                 return shown::answer(true, &MintedKeyAnswer::from(minted), String::new);
             }
@@ -46,11 +49,18 @@ pub(super) async fn run(store: &dyn Tenancy, action: Action, json: bool) -> Resu
                 keys: keys.iter().cloned().map(KeyAnswer::from).collect(),
             };
             shown::answer(json, &answer, || {
-                shown::list(&keys, shown::key, "there is no operator yet; admin operator mint makes one")
+                shown::list(
+                    &keys,
+                    shown::key,
+                    "there is no operator yet; admin operator mint makes one",
+                )
             })
         }
         Action::Revoke { key } => {
-            let key = store.revoke_operator_key(key_id(&key)?).await.map_err(refused)?;
+            let key = store
+                .revoke_operator_key(key_id(&key)?)
+                .await
+                .map_err(refused)?;
             shown::answer(json, &KeyAnswer::from(key.clone()), || shown::key(&key))
         }
     }

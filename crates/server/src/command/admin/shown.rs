@@ -23,7 +23,10 @@ pub(super) fn answer(
 
 /// Prints the token alone on standard output, so that a script can take it, and the rest beside it.
 pub(super) fn minted(minted: &MintedKey) -> Result<(), Failure> {
-    note(format_args!("{}\nthe token, shown only now:", key(&minted.record)));
+    note(format_args!(
+        "{}\nthe token, shown only now:",
+        key(&minted.record)
+    ));
     say(minted.token.reveal())
 }
 
@@ -38,11 +41,18 @@ pub(super) fn tenant(tenant: &Tenant) -> String {
     } = tenant;
     let status = status.as_str();
     let rules = serde_json::to_string(config).unwrap_or_default();
-    format!("{id}  {status}  revision {config_revision}  {rules}  made {}", day(*created_at))
+    format!(
+        "{id}  {status}  revision {config_revision}  {rules}  made {}",
+        day(*created_at)
+    )
 }
 
 pub(super) fn key(key: &KeyRecord) -> String {
-    let scopes: Vec<&str> = key.scopes.iter().map(throughline_tenancy::Scope::as_str).collect();
+    let scopes: Vec<&str> = key
+        .scopes
+        .iter()
+        .map(throughline_tenancy::Scope::as_str)
+        .collect();
     let may = match &key.actor {
         Some(actor) => format!("operator {actor}"),
         None => scopes.join(","),
@@ -51,7 +61,12 @@ pub(super) fn key(key: &KeyRecord) -> String {
         Some(at) => format!("revoked {}", day(at)),
         None => "active".to_owned(),
     };
-    format!("{}  {state}  {may}  {:?}  made {}", key.id, key.label, day(key.created_at))
+    format!(
+        "{}  {state}  {may}  {:?}  made {}",
+        key.id,
+        key.label,
+        day(key.created_at)
+    )
 }
 
 /// One line each, or a sentence when there is none.

@@ -87,16 +87,23 @@ pub(super) async fn run(
         Action::List => return list(store, json).await,
         Action::Create { tenant, rules } => {
             let config = rules.over(&new_tenant_config(settings))?;
-            store.create_tenant(&name(&tenant)?, config).await.map_err(refused)?
+            store
+                .create_tenant(&name(&tenant)?, config)
+                .await
+                .map_err(refused)?
         }
         Action::Show { tenant } => find(store, &name(&tenant)?).await?,
         Action::Suspend { tenant } => set_status(store, &tenant, TenantStatus::Suspended).await?,
         Action::Resume { tenant } => set_status(store, &tenant, TenantStatus::Active).await?,
-        Action::Configure { tenant, rules, revision } => {
-            configure(store, &name(&tenant)?, &rules, revision).await?
-        }
+        Action::Configure {
+            tenant,
+            rules,
+            revision,
+        } => configure(store, &name(&tenant)?, &rules, revision).await?,
     };
-    shown::answer(json, &TenantAnswer::from(one.clone()), || shown::tenant(&one))
+    shown::answer(json, &TenantAnswer::from(one.clone()), || {
+        shown::tenant(&one)
+    })
 }
 
 /// A tenant's name as it was typed.
@@ -114,7 +121,10 @@ async fn set_status(
     tenant: &str,
     status: TenantStatus,
 ) -> Result<Tenant, Failure> {
-    store.set_status(&name(tenant)?, status).await.map_err(refused)
+    store
+        .set_status(&name(tenant)?, status)
+        .await
+        .map_err(refused)
 }
 
 /// Without a revision given, the one that was read is the one that must still be in force: two people
@@ -126,12 +136,18 @@ async fn configure(
     revision: Option<u64>,
 ) -> Result<Tenant, Failure> {
     if rules.set.is_empty() {
-        return Err(Failure::usage("nothing_to_set", "give at least one --set RULE=VALUE"));
+        return Err(Failure::usage(
+            "nothing_to_set",
+            "give at least one --set RULE=VALUE",
+        ));
     }
     let current = find(store, tenant).await?;
     let config = rules.over(&current.config)?;
     let expected = revision.unwrap_or(current.config_revision);
-    store.configure(tenant, config, Some(expected)).await.map_err(refused)
+    store
+        .configure(tenant, config, Some(expected))
+        .await
+        .map_err(refused)
 }
 
 async fn list(store: &dyn Tenancy, json: bool) -> Result<(), Failure> {
@@ -150,7 +166,11 @@ async fn list(store: &dyn Tenancy, json: bool) -> Result<(), Failure> {
         next_cursor: None,
     };
     shown::answer(json, &answer, || {
-        shown::list(&tenants, shown::tenant, "there is no tenant yet; admin tenant create makes one")
+        shown::list(
+            &tenants,
+            shown::tenant,
+            "there is no tenant yet; admin tenant create makes one",
+        )
     })
 }
 
@@ -161,7 +181,9 @@ mod tests {
     fn over(set: &[&str]) -> Result<TenantConfig, String> {
         let set = set.iter().map(|rule| (*rule).to_owned()).collect();
         let rules = Rules { set };
-        rules.over(&TenantConfig::default()).map_err(|failure| failure.to_string())
+        rules
+            .over(&TenantConfig::default())
+            .map_err(|failure| failure.to_string())
     }
 
     #[test]

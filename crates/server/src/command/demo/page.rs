@@ -23,7 +23,9 @@ impl Page {
 
     /// A heading with an empty line before it.
     pub(super) fn heading(&self, left: &str, right: &str) -> Result<(), Failure> {
-        let gap = WIDTH.saturating_sub(left.chars().count() + right.chars().count()).max(1);
+        let gap = WIDTH
+            .saturating_sub(left.chars().count() + right.chars().count())
+            .max(1);
         let line = format!("{left}{}{right}", " ".repeat(gap));
         say(format_args!("\n{}", self.paint("1;36", line.trim_end())))
     }
@@ -38,7 +40,10 @@ impl Page {
         let indent = 13;
         for (index, row) in wrapped(words, WIDTH - indent).iter().enumerate() {
             let name = if index == 0 { who } else { "" };
-            say(format_args!("  {}{row}", self.paint("1", &format!("{name:<11}"))))?;
+            say(format_args!(
+                "  {}{row}",
+                self.paint("1", &format!("{name:<11}"))
+            ))?;
         }
         Ok(())
     }

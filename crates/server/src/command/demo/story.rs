@@ -23,11 +23,7 @@ pub(super) const TELEGRAM_ID: &str = "48213377";
 /// The canvas that the last scene plays on.
 pub(super) const CANVAS: &str = "quote-2041";
 
-const fn telegram(
-    minutes_ago: u64,
-    mina: &'static str,
-    assistant: &'static str,
-) -> Scene {
+const fn telegram(minutes_ago: u64, mina: &'static str, assistant: &'static str) -> Scene {
     Scene {
         place: "Telegram, on the train",
         kind: "telegram-chat",
@@ -67,8 +63,8 @@ pub(super) const TRAIN: [Scene; 3] = [
     ),
     telegram(
         44,
-        "Perfect. And before I forget: 8 % discount on the Brunner quote instead of 5 %.",
-        "Noted for quote 2041, Brunner AG: 8 % brings it from CHF 48,450 to CHF 46,920. I have not \
+        "Perfect. And before I forget: 8% discount on the Brunner quote instead of 5%.",
+        "Noted for quote 2041, Brunner AG: 8% brings it from CHF 48,450 to CHF 46,920. I have not \
          sent it.",
     ),
 ];
@@ -95,5 +91,5 @@ pub(super) const DESK: Scene = Scene {
     canvas: Some(CANVAS),
     minutes_ago: 0,
     mina: "Open the Brunner quote, please.",
-    assistant: "Here is quote 2041 with the 8 % you asked for on the train: CHF 46,920. Shall I send it?",
+    assistant: "Here is quote 2041 with the 8% you asked for on the train: CHF 46,920. Shall I send it?",
 };

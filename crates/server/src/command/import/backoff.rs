@@ -15,7 +15,9 @@ pub(super) fn wait(attempt: u32, asked: Option<Duration>, random: f64) -> Option
     if attempt >= ATTEMPTS {
         return None;
     }
-    let doubled = FIRST.saturating_mul(1 << attempt.saturating_sub(1).min(16)).min(LONGEST);
+    let doubled = FIRST
+        .saturating_mul(1 << attempt.saturating_sub(1).min(16))
+        .min(LONGEST);
     let spread = doubled.mul_f64(0.5 + random.clamp(0.0, 1.0) / 2.0);
     Some(match asked {
         Some(asked) => asked.min(LONGEST_ASKED) + spread.min(FIRST),

@@ -38,7 +38,9 @@ pub(super) enum Fault {
     #[error("the line is not a JSON object: {0}")]
     NotJson(String),
     /// Nothing by which a second run could know the turn again.
-    #[error("the line has neither client_message_id nor turn_id, so a second run would store it twice")]
+    #[error(
+        "the line has neither client_message_id nor turn_id, so a second run would store it twice"
+    )]
     NoKey,
 }
 
@@ -117,7 +119,11 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
             self.reader.consume(used);
             self.bytes_read += used as u64;
             if last {
-                return Ok(Some(if too_long { Err(Fault::TooLong) } else { Ok(line) }));
+                return Ok(Some(if too_long {
+                    Err(Fault::TooLong)
+                } else {
+                    Ok(line)
+                }));
             }
         }
     }
@@ -136,7 +142,12 @@ struct Keys<'a> {
 fn check(bytes: Vec<u8>, first: bool) -> Result<Option<String>, Fault> {
     let text = String::from_utf8(bytes).map_err(|_| Fault::NotUtf8)?;
     // Some editors put a byte order mark in front of a file.
-    let text = if first { text.trim_start_matches('\u{feff}') } else { &text }.trim();
+    let text = if first {
+        text.trim_start_matches('\u{feff}')
+    } else {
+        &text
+    }
+    .trim();
     if text.is_empty() {
         return Ok(None);
     }
@@ -154,7 +165,11 @@ fn check(bytes: Vec<u8>, first: bool) -> Result<Option<String>, Fault> {
 
 /// Where, without the parser's words: they can quote the value, which is somebody's content.
 fn position(error: &serde_json::Error) -> String {
-    let kind = if error.is_eof() { "it ends too early" } else { "wrong" };
+    let kind = if error.is_eof() {
+        "it ends too early"
+    } else {
+        "wrong"
+    };
     format!("{kind} at column {}", error.column())
 }
 
@@ -191,8 +206,16 @@ mod tests {
             .collect();
         assert_eq!(
             kinds,
-            [(1, "ok"), (3, "invalid_json"), (4, "ok"), (5, "invalid_json"), (6, "no_key"),
-             (7, "invalid_json"), (8, "not_utf8"), (9, "ok")]
+            [
+                (1, "ok"),
+                (3, "invalid_json"),
+                (4, "ok"),
+                (5, "invalid_json"),
+                (6, "no_key"),
+                (7, "invalid_json"),
+                (8, "not_utf8"),
+                (9, "ok")
+            ]
         );
         assert_eq!(found[0].1.as_deref(), Ok(good));
     }

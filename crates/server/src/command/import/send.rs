@@ -47,7 +47,10 @@ struct Refusal {
 /// What to do after one attempt.
 enum Next {
     /// Send these again after a wait.
-    Again { lines: Vec<Checked>, reason: String },
+    Again {
+        lines: Vec<Checked>,
+        reason: String,
+    },
     /// One of several lines spoils the request: send the halves on their own.
     Split(Vec<Checked>),
     Done,
@@ -85,7 +88,10 @@ impl<'a> Sender<'a> {
         tally: &mut Tally,
     ) -> Result<(), Failure> {
         for attempt in 1.. {
-            let sent = self.client.send(Method::POST, &self.path, body(&lines)).await;
+            let sent = self
+                .client
+                .send(Method::POST, &self.path, body(&lines))
+                .await;
             let asked = sent.as_ref().ok().and_then(|answer| answer.retry_after);
             let next = match sent {
                 Ok(answer) => judge(&answer, lines, tally)?,
@@ -101,7 +107,10 @@ impl<'a> Sender<'a> {
                     waiting.extend([second, first]);
                     return Ok(());
                 }
-                Next::Again { lines: again, reason } => {
+                Next::Again {
+                    lines: again,
+                    reason,
+                } => {
                     let Some(wait) = backoff::wait(attempt, asked, self.random()) else {
                         return Err(gave_up(&again, &reason));
                     };
@@ -158,7 +167,10 @@ fn judge(answer: &Answer, lines: Vec<Checked>, tally: &mut Tally) -> Result<Next
         }
         status => Err(Failure::failed(
             "refused",
-            format!("the service refused with {status} {}: {}", refusal.code, refusal.detail),
+            format!(
+                "the service refused with {status} {}: {}",
+                refusal.code, refusal.detail
+            ),
         )),
     }
 }
@@ -196,7 +208,10 @@ fn enter(body: &[u8], lines: Vec<Checked>, tally: &mut Tally) -> Result<Next, Fa
     if again.is_empty() {
         return Ok(Next::Done);
     }
-    Ok(Next::Again { lines: again, reason })
+    Ok(Next::Again {
+        lines: again,
+        reason,
+    })
 }
 
 #[cfg(test)]
@@ -320,7 +335,10 @@ mod tests {
         let run = run(Fake::default(), &[A, OLD, A, B]).await;
         assert!(run.result.is_ok());
         assert_eq!(run.summary, "2 stored, 1 duplicates, 1 rejected");
-        assert_eq!(run.rejects, "{\"code\":\"expired\",\"detail\":\"too old\",\"line\":2}\n");
+        assert_eq!(
+            run.rejects,
+            "{\"code\":\"expired\",\"detail\":\"too old\",\"line\":2}\n"
+        );
         assert_eq!(run.requests, 1);
     }
 
@@ -329,7 +347,10 @@ mod tests {
         let run = run(Fake::default(), &[A, POISON, B]).await;
         assert!(run.result.is_ok());
         assert_eq!(run.summary, "2 stored, 0 duplicates, 1 rejected");
-        assert_eq!(run.rejects, "{\"code\":\"invalid_json\",\"detail\":\"poison\",\"line\":2}\n");
+        assert_eq!(
+            run.rejects,
+            "{\"code\":\"invalid_json\",\"detail\":\"poison\",\"line\":2}\n"
+        );
     }
 
     #[tokio::test]
@@ -342,7 +363,10 @@ mod tests {
         let run = run(fake, &[A, B]).await;
         assert!(run.result.is_ok());
         assert_eq!(run.summary, "2 stored, 0 duplicates, 0 rejected");
-        assert_eq!(run.requests, 4, "two refusals, the batch, the line that was busy");
+        assert_eq!(
+            run.requests, 4,
+            "two refusals, the batch, the line that was busy"
+        );
     }
 
     #[tokio::test]
@@ -353,7 +377,13 @@ mod tests {
         };
         let run = run(fake, &[A]).await;
         let failure = run.result.unwrap_err().to_string();
-        assert_eq!(failure, "refused: the service refused with 403 tenant_mismatch: told to");
-        assert_eq!((run.requests, run.summary.as_str()), (1, "0 stored, 0 duplicates, 0 rejected"));
+        assert_eq!(
+            failure,
+            "refused: the service refused with 403 tenant_mismatch: told to"
+        );
+        assert_eq!(
+            (run.requests, run.summary.as_str()),
+            (1, "0 stored, 0 duplicates, 0 rejected")
+        );
     }
 }

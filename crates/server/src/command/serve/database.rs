@@ -54,7 +54,10 @@ async fn prepare(
             Err(Trouble::Wrong(failure)) => return Err(failure),
             Err(Trouble::Away(reason)) => reason,
         };
-        tracing::warn!(reason, "the database does not answer; not ready, trying again");
+        tracing::warn!(
+            reason,
+            "the database does not answer; not ready, trying again"
+        );
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
     }

@@ -40,7 +40,10 @@ async fn furnish(store: &InMemoryStore, settings: &Settings) -> Result<Option<St
     let refused = |error| Failure::failed("dev_tenant", chain(&error));
     let tenant = TenantId::parse(TENANT).expect("the name is a plain word");
     let config = new_tenant_config(settings);
-    store.create_tenant(&tenant, config).await.map_err(refused)?;
+    store
+        .create_tenant(&tenant, config)
+        .await
+        .map_err(refused)?;
     if let Some(key) = &settings.dev_operator_key {
         let principal = Principal::Operator {
             actor: Actor::parse("dev-operator").expect("the name is a plain word"),
@@ -116,7 +119,11 @@ mod tests {
     fn a_key_is_long_enough_and_fits_into_a_header() {
         let usable = |text: &str| token("dev_key", &SecretString::from(text)).is_ok();
         assert!(usable(&"k".repeat(16)));
-        for bad in ["k".repeat(15), format!("{} ", "k".repeat(16)), "é".repeat(16)] {
+        for bad in [
+            "k".repeat(15),
+            format!("{} ", "k".repeat(16)),
+            "é".repeat(16),
+        ] {
             assert!(!usable(&bad), "{bad}");
         }
     }
