@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use secrecy::SecretString;
+use throughline_tenancy::TenantConfig;
 
 /// How many requests one key may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub struct Settings {
     pub key_cache: Duration,
     /// How long an unknown key is remembered, at most 1 s.
     pub unknown_key_cache: Duration,
+    /// The rules of a tenant that is made without rules of its own.
+    pub new_tenants: TenantConfig,
 }
 
 impl Default for Settings {
@@ -50,6 +53,7 @@ impl Default for Settings {
             metrics_open: false,
             key_cache: Duration::from_secs(5),
             unknown_key_cache: Duration::from_secs(1),
+            new_tenants: TenantConfig::default(),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use prometheus::Registry;
 use secrecy::SecretString;
 use throughline_domain::{Clock, Ids};
+use throughline_tenancy::TenantConfig;
 
 use crate::counters::Counters;
 use crate::{Capabilities, Draining, Settings, StoreHealth};
@@ -18,6 +19,7 @@ pub(crate) struct Inner {
     pub(crate) body_timeout: std::time::Duration,
     pub(crate) metrics_token: Option<SecretString>,
     pub(crate) metrics_open: bool,
+    pub(crate) new_tenants: TenantConfig,
     pub(crate) counters: Counters,
     pub(crate) registry: Registry,
     pub(crate) draining: Draining,
@@ -38,6 +40,7 @@ impl Shared {
             body_timeout: settings.body_timeout,
             metrics_token: settings.metrics_token.clone(),
             metrics_open: settings.metrics_open,
+            new_tenants: settings.new_tenants.clone(),
             counters: Counters::register(registry)?,
             registry: registry.clone(),
             draining,

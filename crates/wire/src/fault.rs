@@ -112,6 +112,7 @@ fn rejection(reason: &RejectReason) -> Problem {
         RejectReason::IdempotencyMismatch => Code::IdempotencyMismatch,
         RejectReason::Gone => Code::Gone,
         RejectReason::Expired => Code::Expired,
+        RejectReason::Unstorable => Code::InvalidRequest,
     };
     Problem::new(code, reason.to_string())
 }

@@ -1,10 +1,11 @@
 //! `PUT` and `PATCH /admin/tenants/{tenant}`
 
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde_json::{Map, Value};
 use throughline_domain::TenantId;
-use throughline_tenancy::{Tenancy, TenancyError, Tenant, TenantConfig, TenantStatus};
+use throughline_tenancy::{Tenancy, TenancyError, Tenant, TenantStatus};
 use throughline_wire::{ConfigureTenantBody, Place, Problem, merge_config};
 
 use super::revision;
@@ -12,6 +13,7 @@ use crate::body::Json;
 use crate::caller::Operator;
 use crate::failure::Failure;
 use crate::path::PathTenant;
+use crate::shared::Shared;
 
 /// How often a change without an expected revision is repeated when another came in between.
 const ATTEMPTS: u32 = 5;
@@ -36,8 +38,9 @@ pub(crate) async fn change(
     ))
 }
 
-/// Sets the given values and puts the others back to their defaults; suspends or resumes.
+/// Sets the given values and puts the others back to what a new tenant has; suspends or resumes.
 pub(crate) async fn replace(
+    State(shared): State<Shared>,
     operator: Operator,
     PathTenant(name): PathTenant,
     headers: HeaderMap,
@@ -49,7 +52,7 @@ pub(crate) async fn replace(
         let detail = "put replaces the configuration; send config, or use patch";
         return Err(Place::Body("/config").invalid(detail).into());
     };
-    let config = merge_config(&TenantConfig::default(), &changes)?;
+    let config = merge_config(&shared.new_tenants, &changes)?;
     let tenant = operator
         .tenancy()
         .configure(&name, config, expected)
