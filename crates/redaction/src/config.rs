@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::Entity;
-use crate::context::WORDS;
+use crate::context_words::WORDS;
 use crate::rules::RULES;
 use crate::rules::assign::NAMES;
 use crate::rules::token_table::SHAPES;

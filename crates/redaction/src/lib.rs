@@ -11,6 +11,7 @@
 mod bench;
 mod config;
 mod context;
+mod context_words;
 mod detector;
 mod entity;
 mod fold;

@@ -7,7 +7,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use crate::rules::assign::{self, Kind};
 use crate::rules::token_table::{SHAPES, Shape};
-use crate::rules::{Scanner, crypto, email, ip, mac, number, token, url};
+use crate::rules::{Scanner, credential, crypto, email, ip, mac, number, token, url};
 use crate::text::{byte_at, byte_before};
 
 /// What a byte may begin.
@@ -133,7 +133,7 @@ impl Triggers {
                         .map(|_| end)
                 }),
                 Keyword::Name(kind) => assign::named(scanner, start, end, *kind).map(|_| end),
-                Keyword::Credential => assign::credential(scanner, start, end),
+                Keyword::Credential => credential::credential(scanner, start, end),
                 Keyword::Jwt => token::jwt(scanner, start),
                 Keyword::KeyBlock => Some(token::key_block(scanner, start)),
                 Keyword::EscapedAt => Some(email::at(scanner, start, 3)),

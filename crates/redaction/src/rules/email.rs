@@ -48,7 +48,9 @@ fn local_start(text: &str, at: usize) -> usize {
     let floor = at.saturating_sub(REACH);
     let mut start = at;
     while let Some(ch) = char_before(text, start) {
-        if start <= floor || !is_local(ch, any_script) {
+        // An escaped `@` is no part of a name; it begins the search of its own.
+        let escaped = ch == '0' && text.as_bytes()[..start].ends_with(b"%40");
+        if start <= floor || escaped || !is_local(ch, any_script) {
             break;
         }
         start -= ch.len_utf8();

@@ -3,6 +3,7 @@
 pub(crate) mod assign;
 mod calling_code;
 pub(crate) mod card;
+pub(crate) mod credential;
 pub(crate) mod crypto;
 pub(crate) mod email;
 pub(crate) mod iban;
@@ -16,6 +17,7 @@ mod tld;
 pub(crate) mod token;
 pub(crate) mod token_table;
 pub(crate) mod url;
+mod value;
 
 use crate::Entity;
 use crate::context::{Context, Lexicon};
@@ -69,7 +71,7 @@ pub static RULES: &[&Rule] = &[
     &token::DOTTED,
     &assign::PASSWORD,
     &assign::ASSIGNED,
-    &assign::CREDENTIAL,
+    &credential::CREDENTIAL,
     &DENIED_KEY,
     &UNSCANNED,
 ];
@@ -89,6 +91,10 @@ pub(crate) struct Scanner<'t> {
     pub(crate) word_end: usize,
     /// No key block ends behind here.
     pub(crate) no_key_end: bool,
+    /// For each alphabet of tokens the last run that was read.
+    pub(crate) body_ends: [(usize, usize); 7],
+    /// The same for values behind names, by what ties them.
+    pub(crate) value_ends: [(usize, usize); 2],
 }
 
 impl<'t> Scanner<'t> {
@@ -102,6 +108,8 @@ impl<'t> Scanner<'t> {
             userinfo_at: None,
             word_end: 0,
             no_key_end: false,
+            body_ends: [(0, 0); 7],
+            value_ends: [(0, 0); 2],
         }
     }
 

@@ -66,12 +66,13 @@ pub(crate) fn prefixed(
 ) -> Option<usize> {
     let end = shapes
         .iter()
-        .find_map(|shape| shaped(scanner.bytes(), start, shape))?;
+        .find_map(|shape| shaped(scanner, start, shape))?;
     scanner.push(&TOKEN, start, end, 1.0);
     Some(end)
 }
 
-fn shaped(bytes: &[u8], start: usize, shape: &Shape) -> Option<usize> {
+fn shaped(scanner: &mut Scanner<'_>, start: usize, shape: &Shape) -> Option<usize> {
+    let bytes = scanner.bytes();
     let Shape(_provider, prefix, body, shortest, longest) = shape;
     let from = start + prefix.len();
     let host = prefix.contains('/') && prefix.contains('.');
@@ -81,13 +82,26 @@ fn shaped(bytes: &[u8], start: usize, shape: &Shape) -> Option<usize> {
     if &bytes[start..from] != prefix.as_bytes() || (glued && !host) {
         return None;
     }
-    let mut end = run_end(bytes, from, longest + 2, |byte| body.has(byte));
+    let mut end = body_end(scanner, from, *body);
     while end > from && matches!(bytes[end - 1], b'.' | b'-') {
         end -= 1;
     }
     let len = end - from;
     let whole = (*shortest..=*longest).contains(&len) && !is_word(byte_at(bytes, end));
     (whole && is_random(&bytes[from..end])).then_some(end)
+}
+
+/// End of the run of this alphabet; a run is read once however many prefixes it holds.
+fn body_end(scanner: &mut Scanner<'_>, from: usize, body: Body) -> usize {
+    let bytes = scanner.bytes();
+    let known = &mut scanner.body_ends[body as usize];
+    if !(known.0..known.1).contains(&from) {
+        *known = (
+            from,
+            run_end(bytes, from, usize::MAX, |byte| body.has(byte)),
+        );
+    }
+    known.1
 }
 
 /// Whether a body looks drawn by lot: some digits among letters, and not a row of one character.

@@ -129,7 +129,7 @@ fn userinfo(scanner: &mut Scanner<'_>, from: usize, end: usize) -> usize {
     scanner.userinfo_at = Some(from + at);
     if let Some(colon) = memchr::memchr(b':', &authority[..at]) {
         let (start, stop) = (from + colon + 1, from + at);
-        if stop > start && !super::assign::is_placeholder(&scanner.text()[start..stop]) {
+        if stop > start && !super::value::is_placeholder(&scanner.text()[start..stop]) {
             scanner.push(&USERINFO, start, stop, 0.9);
         }
     }
