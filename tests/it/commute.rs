@@ -7,7 +7,13 @@ use throughline_tests::{Service, World, append_body, recent_texts};
 async fn what_was_said_on_the_train_is_known_at_the_desk_even_after_a_restart() {
     let mut world = World::start().await;
     let turns = "/v1/tenants/acme/turns";
-    let body = append_body("mina", "tg:1", "telegram-chat", "4711", "Book the 9:02 to Bern");
+    let body = append_body(
+        "mina",
+        "tg:1",
+        "telegram-chat",
+        "4711",
+        "Book the 9:02 to Bern",
+    );
     let first = world.acme.post(turns, &body).await.ok();
     let user = first["user_id"].as_str().expect("an id").to_owned();
     let body = append_body("mina", "teams:1", "teams-aad", "19:abc", "Which platform?");
@@ -22,10 +28,19 @@ async fn what_was_said_on_the_train_is_known_at_the_desk_even_after_a_restart() 
         recent_texts(&desk, "acme", &user).await,
         ["Which platform?", "Book the 9:02 to Bern"]
     );
-    let context = desk.get(&format!("/v1/tenants/acme/users/{user}/context")).await.ok();
+    let context = desk
+        .get(&format!("/v1/tenants/acme/users/{user}/context"))
+        .await
+        .ok();
     let block = context["block"].as_str().expect("a block");
-    assert!(block.starts_with("## Recent context from other channels\n"), "{block}");
-    assert!(block.contains("telegram-chat, just now, user: Book the 9:02 to Bern"), "{block}");
+    assert!(
+        block.starts_with("## Recent context from other channels\n"),
+        "{block}"
+    );
+    assert!(
+        block.contains("telegram-chat, just now, user: Book the 9:02 to Bern"),
+        "{block}"
+    );
     assert_eq!(context["turn_ids"].as_array().map(Vec::len), Some(2));
 }
 
@@ -37,7 +52,11 @@ async fn a_retry_after_a_restart_finds_the_first_turn() {
     assert_eq!(first.status, 201);
     world.service = Service::start(&[], &[("CCM_DATABASE_URL", world.database.url())]);
     world.service.ready().await;
-    let again = world.service.client(world.acme.key()).post("/v1/tenants/acme/turns", &body).await;
+    let again = world
+        .service
+        .client(world.acme.key())
+        .post("/v1/tenants/acme/turns", &body)
+        .await;
     assert_eq!(again.status, 200);
     assert_eq!(again.body["duplicate"], json!(true));
     assert_eq!(again.body["message_id"], first.body["message_id"]);

@@ -21,12 +21,22 @@ async fn a_database_that_is_away_is_an_error_and_never_an_empty_list() {
     let user = first["user_id"].as_str().expect("an id").to_owned();
 
     postgres.kill().expect("killed");
-    let recent = acme.get(&format!("/v1/tenants/acme/users/{user}/turns")).await;
-    assert_eq!((recent.status.as_u16(), recent.code()), (503, "unavailable"), "{recent:?}");
+    let recent = acme
+        .get(&format!("/v1/tenants/acme/users/{user}/turns"))
+        .await;
+    assert_eq!(
+        (recent.status.as_u16(), recent.code()),
+        (503, "unavailable"),
+        "{recent:?}"
+    );
     assert!(recent.headers.contains_key("retry-after"));
     let again = append_body("mina", "k2", "slack-user", "C1", "there?");
     let refused = acme.post("/v1/tenants/acme/turns", &again).await;
-    assert_eq!((refused.status.as_u16(), refused.code()), (503, "unavailable"), "{refused:?}");
+    assert_eq!(
+        (refused.status.as_u16(), refused.code()),
+        (503, "unavailable"),
+        "{refused:?}"
+    );
     assert_eq!(acme.get("/readyz").await.status, 503);
     assert_eq!(acme.get("/livez").await.status, 200);
 
@@ -40,7 +50,10 @@ async fn a_database_that_is_away_is_an_error_and_never_an_empty_list() {
         assert!(back.elapsed() < Duration::from_secs(5), "{answer:?}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    assert_eq!(recent_texts(&acme, "acme", &user).await, ["there?", "hello"]);
+    assert_eq!(
+        recent_texts(&acme, "acme", &user).await,
+        ["there?", "hello"]
+    );
 }
 
 //

@@ -35,7 +35,10 @@ async fn fifty_first_appends_with_one_key_are_one_turn_of_one_user() {
     let (_service, other) = second_replica(&world).await;
     let body = append_body("mina", "k", "slack-user", "C1", "hello");
     let answers = concurrently(&[&world.acme, &other], &vec![body; 50]).await;
-    let ids: BTreeSet<&str> = answers.iter().filter_map(|a| a.1["message_id"].as_str()).collect();
+    let ids: BTreeSet<&str> = answers
+        .iter()
+        .filter_map(|a| a.1["message_id"].as_str())
+        .collect();
     assert_eq!(ids.len(), 1, "{answers:?}");
     assert_eq!(answers.iter().filter(|answer| answer.0 == 201).count(), 1);
     assert_eq!(answers.iter().filter(|answer| answer.0 == 200).count(), 49);
@@ -53,6 +56,13 @@ async fn fifty_keys_are_fifty_turns_with_counters_to_match() {
     let answers = concurrently(&[&world.acme, &other], &bodies).await;
     assert!(answers.iter().all(|answer| answer.0 == 201), "{answers:?}");
     let user = answers[0].1["user_id"].as_str().expect("an id");
-    let user = world.acme.get(&format!("/v1/tenants/acme/users/{user}")).await.ok();
-    assert_eq!((&user["turn_count"], &user["byte_count"]), (&50.into(), &250.into()));
+    let user = world
+        .acme
+        .get(&format!("/v1/tenants/acme/users/{user}"))
+        .await
+        .ok();
+    assert_eq!(
+        (&user["turn_count"], &user["byte_count"]),
+        (&50.into(), &250.into())
+    );
 }

@@ -4,7 +4,9 @@ use throughline_scratch_postgres::{Database, Shared};
 use throughline_tests::{Service, migrated_database, throughline};
 
 fn empty_database() -> Database {
-    Shared::attach().and_then(|shared| shared.empty_database()).expect("a database")
+    Shared::attach()
+        .and_then(|shared| shared.empty_database())
+        .expect("a database")
 }
 
 // failures.md 29
@@ -13,8 +15,9 @@ async fn five_servers_at_once_on_an_empty_database_come_up_on_one_schema_twenty_
     for _ in 0..20 {
         let database = empty_database();
         let url = [("CCM_DATABASE_URL", database.url())];
-        let mut services: Vec<Service> =
-            (0..5).map(|_| Service::start(&["--migrate"], &url)).collect();
+        let mut services: Vec<Service> = (0..5)
+            .map(|_| Service::start(&["--migrate"], &url))
+            .collect();
         for service in &mut services {
             service.ready().await;
         }
@@ -28,9 +31,15 @@ async fn five_servers_at_once_on_an_empty_database_come_up_on_one_schema_twenty_
 #[tokio::test]
 async fn without_migrate_an_empty_database_is_refused_with_the_command_to_run() {
     let database = empty_database();
-    let refused = throughline(&["serve", "--listen", "127.0.0.1:0"], &[("CCM_DATABASE_URL", database.url())]);
+    let refused = throughline(
+        &["serve", "--listen", "127.0.0.1:0"],
+        &[("CCM_DATABASE_URL", database.url())],
+    );
     assert_eq!(refused.code, Some(1), "{refused:?}");
-    assert!(refused.stderr.contains("throughline migrate"), "{refused:?}");
+    assert!(
+        refused.stderr.contains("throughline migrate"),
+        "{refused:?}"
+    );
 }
 
 // failures.md 29
@@ -55,7 +64,10 @@ async fn a_second_migrate_changes_nothing_and_an_edited_migration_is_refused() {
     throughline(&["migrate"], &url).succeeded();
     let before = database.psql("table _sqlx_migrations").expect("reads");
     throughline(&["migrate"], &url).succeeded();
-    assert_eq!(database.psql("table _sqlx_migrations").expect("reads"), before);
+    assert_eq!(
+        database.psql("table _sqlx_migrations").expect("reads"),
+        before
+    );
     database
         .psql("update _sqlx_migrations set checksum = '\\x00' where version = 1")
         .expect("writes");

@@ -16,7 +16,10 @@ async fn sigterm_under_load_answers_what_it_took_and_loses_nothing_it_acknowledg
             for number in 0.. {
                 let text = format!("{writer}-{number}");
                 let body = append_body("mina", &text, "slack-user", "C1", &text);
-                match client.call(http::Method::POST, "/v1/tenants/acme/turns", Some(&body)).await {
+                match client
+                    .call(http::Method::POST, "/v1/tenants/acme/turns", Some(&body))
+                    .await
+                {
                     Ok(answer) if answer.status == 201 => stored.push(text),
                     // Turned away or no longer there: either is a clear answer.
                     Ok(answer) if answer.status == 503 => break,
@@ -34,13 +37,21 @@ async fn sigterm_under_load_answers_what_it_took_and_loses_nothing_it_acknowledg
     let acknowledged: Vec<String> = writers.join_all().await.concat();
     assert!(acknowledged.len() > 8, "the load ran");
 
-    world.service = throughline_tests::Service::start(&[], &[("CCM_DATABASE_URL", world.database.url())]);
+    world.service =
+        throughline_tests::Service::start(&[], &[("CCM_DATABASE_URL", world.database.url())]);
     world.service.ready().await;
     let client = world.service.client(world.acme.key());
-    let user = client.get("/v1/tenants/acme/identities?kind=custom&id=mina").await.ok();
+    let user = client
+        .get("/v1/tenants/acme/identities?kind=custom&id=mina")
+        .await
+        .ok();
     let user = user["user_id"].as_str().expect("an id");
     let stored = recent_texts(&client, "acme", user).await;
     for text in &acknowledged {
-        assert_eq!(stored.iter().filter(|stored| *stored == text).count(), 1, "{text}");
+        assert_eq!(
+            stored.iter().filter(|stored| *stored == text).count(),
+            1,
+            "{text}"
+        );
     }
 }

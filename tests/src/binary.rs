@@ -54,7 +54,10 @@ impl From<Output> for Finished {
 
 impl Finished {
     /// Itself, when the run ended well.
-    #[must_use]
+    #[expect(
+        clippy::return_self_not_must_use,
+        reason = "often the check is all that is wanted"
+    )]
     pub fn succeeded(self) -> Self {
         assert_eq!(self.code, Some(0), "{self:#?}");
         self

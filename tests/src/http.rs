@@ -31,7 +31,6 @@ pub struct Answer {
 
 impl Answer {
     /// The body, when the status is a success.
-    #[must_use]
     pub fn ok(self) -> Value {
         assert!(self.status.is_success(), "{self:#?}");
         self.body
@@ -52,6 +51,11 @@ impl Client {
             key: key.into(),
             hyper,
         }
+    }
+
+    /// The service's address.
+    pub fn url(&self) -> &str {
+        &self.base
     }
 
     /// The key it speaks with.

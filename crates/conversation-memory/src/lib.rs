@@ -15,6 +15,7 @@ mod lease;
 mod limits;
 mod new_turn;
 mod read;
+mod redaction;
 mod retention;
 mod turn;
 
@@ -38,6 +39,7 @@ pub use limits::{
 };
 pub use new_turn::{NewTurn, TurnDraft};
 pub use read::{Limit, Position, RecentPage, RecentQuery, Usage};
+pub use redaction::{ContentForm, MaskedContent, Redaction};
 pub use retention::{
     Caps, Chunk, Load, OverCap, Pass, Reconciled, Restamp, Restamped, Retention, RetentionError,
     Swept,

@@ -1,14 +1,14 @@
 //! What the store knows. Everything of a tenant hangs under that tenant, so that no look-up can
 //! cross from one to another.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use throughline_conversation_memory::{
     ChannelScope, ClientMessageId, NewTurn, Position, Turn, Usage,
 };
-use throughline_domain::{KeyId, TenantId, Timestamp, TurnId, UserId};
+use throughline_domain::{TenantId, Timestamp, TurnId, UserId};
 use throughline_platform_identity::{Identity, PlatformUserId};
 use throughline_tenancy::{KeyRecord, Principal, Tenant};
 
@@ -35,7 +35,8 @@ pub(crate) struct TenantState {
 #[derive(Default)]
 pub(crate) struct Keys {
     pub(crate) records: Vec<KeyRecord>,
-    pub(crate) by_hash: HashMap<TokenHash, KeyId>,
+    /// Places in `records`, which never shrinks: a key is revoked, not removed.
+    pub(crate) by_hash: HashMap<TokenHash, usize>,
 }
 
 #[derive(Default)]
@@ -70,6 +71,8 @@ pub(crate) struct Log {
 #[derive(Default)]
 pub(crate) struct UserLog {
     pub(crate) turns: Ordered,
+    /// Those of `turns` that are not scanned yet, so that counting them costs nothing else.
+    pub(crate) pending: BTreeSet<Position>,
     pub(crate) usage: Usage,
 }
 
@@ -123,7 +126,8 @@ impl Row {
             tool_calls: said.tool_calls().cloned(),
             metadata: said.metadata().clone(),
             created_at: self.created_at,
-            redaction_state: said.redaction_state(),
+            redaction: said.redaction().clone(),
+            form: said.form(),
         }
     }
 }
