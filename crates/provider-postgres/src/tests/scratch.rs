@@ -120,6 +120,13 @@ impl MemorySubject for Scratch {
         tenant
     }
 
+    async fn set_ttl(&self, tenant: &TenantId, ttl_days: u32) {
+        self.store
+            .configure(tenant, TenantConfig { ttl_days }, None)
+            .await
+            .unwrap();
+    }
+
     async fn user(&self, tenant: &TenantId) -> UserId {
         let number = self.next_user.fetch_add(1, Ordering::Relaxed);
         let who = ChannelUser::new(PlatformKind::Custom, &format!("scratch {number}")).unwrap();
