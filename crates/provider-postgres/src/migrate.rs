@@ -149,8 +149,9 @@ async fn run(connection: &mut PgConnection) -> Result<MigrationReport, MigrateEr
             known,
         });
     }
+    // Not `run`: its future is not `Send`, so it could not be awaited inside a task.
     MIGRATOR
-        .run(&mut *connection)
+        .run_direct(None, connection, false)
         .await
         .map_err(|error| match error {
             SqlxError::VersionMismatch(version) | SqlxError::VersionMissing(version) => {
