@@ -221,9 +221,10 @@ async fn a_caller_that_goes_away_leaves_a_usable_pool() {
     assert_eq!(scratch.database.psql(open).unwrap(), "0");
 }
 
-/// A sanity figure, not a target: issue F makes it fast.
+/// A figure to look at, not a promise: `cargo test --release -- --ignored --nocapture`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn batches_append_at_a_sane_rate() {
+#[ignore = "a measurement"]
+async fn how_many_turns_a_second_go_in() {
     let scratch = prepared().await;
     let acme = scratch.acme().await;
     let mina = scratch.user(&acme).await;
@@ -244,5 +245,4 @@ async fn batches_append_at_a_sane_rate() {
     }
     let single = 500.0 / begun.elapsed().as_secs_f64();
     println!("{batched:.0} turns/s in batches of 256, {single:.0} turns/s one by one");
-    assert!(batched > 200.0 && single > 20.0);
 }
