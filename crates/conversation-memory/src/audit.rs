@@ -183,7 +183,10 @@ mod tests {
             text,
             r#"{"primaryUserId":"00000000000000000000000001","secondaryUserId":"00000000000000000000000002","mergedIdentities":2,"source":"manual"}"#
         );
-        assert_eq!(AuditDetail::from_json("merge_identities", &text), Some(detail));
+        assert_eq!(
+            AuditDetail::from_json("merge_identities", &text),
+            Some(detail)
+        );
         let extra = text.replace('}', r#","note":"x"}"#);
         assert_eq!(AuditDetail::from_json("merge_identities", &extra), None);
         assert_eq!(AuditDetail::from_json("forget_user", &text), None);
@@ -192,7 +195,8 @@ mod tests {
     // T-36: the ids inside the detail go too, the other person's stays.
     #[test]
     fn a_scrubbed_detail_keeps_only_the_other_person() {
-        let AuditDetail::MergeIdentities(left) = merge(1, 2).without(&[UserId::from_u128(2)]) else {
+        let AuditDetail::MergeIdentities(left) = merge(1, 2).without(&[UserId::from_u128(2)])
+        else {
             panic!("the operation stays");
         };
         assert_eq!(left.primary_user_id, Some(UserId::from_u128(1)));

@@ -25,7 +25,7 @@ pub(super) fn find(
     now: Timestamp,
 ) -> Found {
     let mut found = Found::default();
-    let Some(user) = state.log.by_user.get(&user) else {
+    let Some(user) = state.log_of(user) else {
         return found;
     };
     let ttl = state.tenant.config.ttl();
