@@ -25,7 +25,7 @@ pub use claim::{
 };
 pub use email::{EMAIL_NORMALIZER_VERSION, NormalizedEmail};
 pub use error::IdentityError;
-pub use merge::{MergeRecord, MergeSource, Merged, Undone};
+pub use merge::{MergeRecord, MergeSource, Merged, Undone, claim_actor};
 pub use profile::Profile;
 pub use review::{
     Decision, DecisionReason, InvalidReason, Review, ReviewQuery, ReviewReason, ReviewState,

@@ -32,6 +32,11 @@ impl MergeSource {
     }
 }
 
+/// In whose name an address joins people.
+pub fn claim_actor() -> Actor {
+    Actor::parse("verified e-mail claim").expect("a plain name")
+}
+
 /// What a merge moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merged {

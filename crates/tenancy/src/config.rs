@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use throughline_domain::PlatformKind;
 
 use crate::Cron;
 
@@ -29,6 +30,12 @@ pub struct TenantConfig {
     pub dlq_retention_days: u32,
     /// When this tenant is swept, instead of at the service's own time: five cron fields, UTC.
     pub gc_cron: Option<String>,
+    /// Whether an address verified on both sides makes two channel users one person (R-042).
+    pub auto_merge_on_email: bool,
+    /// The channels whose word that an address is verified counts (R-044); of any other it never does.
+    pub verified_email_kinds: Vec<PlatformKind>,
+    /// Days after which an unconfirmed address joins nobody any more, 1..=3650 (D-07).
+    pub email_claim_ttl_days: u32,
 }
 
 impl Default for TenantConfig {
@@ -41,6 +48,9 @@ impl Default for TenantConfig {
             audit_retention_days: 365,
             dlq_retention_days: 14,
             gc_cron: None,
+            auto_merge_on_email: false,
+            verified_email_kinds: vec![PlatformKind::TeamsAad],
+            email_claim_ttl_days: 60,
         }
     }
 }
@@ -131,6 +141,11 @@ impl TenantConfig {
         self.dlq_retention().max(days(7))
     }
 
+    /// How long an unconfirmed address keeps joining people.
+    pub fn email_claim_ttl(&self) -> Duration {
+        days(self.email_claim_ttl_days)
+    }
+
     /// When this tenant wants to be swept, if it says so.
     pub fn gc_schedule(&self) -> Option<Cron> {
         Cron::parse(self.gc_cron.as_deref()?).ok()
@@ -212,5 +227,37 @@ mod tests {
         assert_eq!(short.dlq_retention(), days(3));
         assert_eq!(short.tombstone_life(), days(7));
         assert_eq!(TenantConfig::default().tombstone_life(), days(14));
+    }
+
+    // R-042, R-044: nobody is joined until an operator says so, and then by Teams' word alone.
+    #[test]
+    fn a_tenant_that_says_nothing_joins_nobody() {
+        let config: TenantConfig = serde_json::from_str("{}").unwrap();
+        assert_eq!(config, TenantConfig::default());
+        assert!(!config.auto_merge_on_email);
+        assert_eq!(config.verified_email_kinds, [PlatformKind::TeamsAad]);
+    }
+
+    #[test]
+    fn an_unknown_kind_or_key_is_refused() {
+        for text in [
+            r#"{"verified_email_kinds":["teams"]}"#,
+            r#"{"auto_merge":true}"#,
+            r#"{"auto_merge_on_email":"true"}"#,
+        ] {
+            assert!(
+                serde_json::from_str::<TenantConfig>(text).is_err(),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_first_value_out_of_range_is_named() {
+        let config = TenantConfig {
+            email_claim_ttl_days: 0,
+            ..TenantConfig::default()
+        };
+        assert_eq!(config.validate().unwrap_err().path, "/email_claim_ttl_days");
     }
 }

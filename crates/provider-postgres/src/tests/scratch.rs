@@ -115,7 +115,7 @@ impl MemorySubject for Scratch {
     async fn tenant(&self, name: &str, ttl_days: u32) -> TenantId {
         let tenant = TenantId::parse(name).unwrap();
         self.store
-            .create_tenant(&tenant, TenantConfig { ttl_days })
+            .create_tenant(&tenant, TenantConfig { ttl_days, ..TenantConfig::default() })
             .await
             .unwrap();
         tenant
@@ -123,7 +123,7 @@ impl MemorySubject for Scratch {
 
     async fn set_ttl(&self, tenant: &TenantId, ttl_days: u32) {
         self.store
-            .configure(tenant, TenantConfig { ttl_days }, None)
+            .configure(tenant, TenantConfig { ttl_days, ..TenantConfig::default() }, None)
             .await
             .unwrap();
     }
