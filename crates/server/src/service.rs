@@ -88,6 +88,7 @@ impl StoreHealth for AlwaysReady {
 pub(crate) fn new_tenant_config(settings: &Settings) -> TenantConfig {
     TenantConfig {
         ttl_days: settings.ttl_days.0,
+        ..TenantConfig::default()
     }
 }
 

@@ -61,7 +61,7 @@ impl TryFrom<Turn> for TurnBody {
             metadata: raw(&turn.metadata)?,
             created_at: turn.created_at,
             timestamp_ms: turn.created_at.as_millis(),
-            redaction_state: turn.redaction_state.as_str().to_owned(),
+            redaction_state: turn.redaction.state().as_str().to_owned(),
         })
     }
 }

@@ -75,7 +75,15 @@ impl memory_contract::Subject for Subject {
     }
 
     async fn tenant(&self, name: &str, ttl_days: u32) -> TenantId {
-        Self::tenant(self, name, TenantConfig { ttl_days }).await
+        Self::tenant(
+            self,
+            name,
+            TenantConfig {
+                ttl_days,
+                ..TenantConfig::default()
+            },
+        )
+        .await
     }
 
     async fn set_ttl(&self, tenant: &TenantId, ttl_days: u32) {

@@ -114,7 +114,13 @@ impl MemorySubject for Scratch {
     async fn tenant(&self, name: &str, ttl_days: u32) -> TenantId {
         let tenant = TenantId::parse(name).unwrap();
         self.store
-            .create_tenant(&tenant, TenantConfig { ttl_days })
+            .create_tenant(
+                &tenant,
+                TenantConfig {
+                    ttl_days,
+                    ..TenantConfig::default()
+                },
+            )
             .await
             .unwrap();
         tenant

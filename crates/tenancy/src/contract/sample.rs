@@ -17,7 +17,10 @@ pub(super) fn actor(text: &str) -> Actor {
 }
 
 pub(super) fn days(ttl_days: u32) -> TenantConfig {
-    TenantConfig { ttl_days }
+    TenantConfig {
+        ttl_days,
+        ..TenantConfig::default()
+    }
 }
 
 /// Makes the tenant with the default configuration.

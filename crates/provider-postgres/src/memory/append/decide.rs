@@ -112,8 +112,16 @@ impl Seen {
             let tenant: String = row.get("tenant_id")?;
             let days: i32 = row.get("ttl_days")?;
             let ttl_days = u32::try_from(days).map_err(|_| row.corrupt("ttl_days"))?;
-            seen.tenants
-                .insert(tenant, (row.number("seq")?, TenantConfig { ttl_days }));
+            seen.tenants.insert(
+                tenant,
+                (
+                    row.number("seq")?,
+                    TenantConfig {
+                        ttl_days,
+                        ..TenantConfig::default()
+                    },
+                ),
+            );
         }
         Ok(seen)
     }
