@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use prometheus::Registry;
 use throughline_conversation_memory::{
     AppendError, Appended, Cause, ChannelScope, ConversationMemory, Limit, MemoryError, NewTurn,
     RecentPage, RecentQuery, RedactionState, RejectReason, Turn, Usage,
 };
-use throughline_domain::{TenantId, UserId};
+use throughline_domain::{Clock, Ids, TenantId, UserId};
+use throughline_redaction::Detector;
 use throughline_tenancy::{RedactionMode, Tenancy};
 
 use crate::mask::masked;
+use crate::metrics::RedactionMetrics;
 use crate::rules::{Configured, Rules, TenantRules};
 use crate::scan::Scanner;
 
@@ -35,6 +38,19 @@ impl RedactedMemory {
             rules: Arc::new(Configured::new(tenancy, mask_key)),
             scanner,
         }
+    }
+
+    /// Over a store, with the built-in detector: what a process that has one store wants.
+    pub fn built_in(
+        inner: Arc<dyn ConversationMemory>,
+        tenancy: Arc<dyn Tenancy>,
+        clock: Arc<dyn Clock>,
+        ids: &dyn Ids,
+        registry: &Registry,
+    ) -> Result<Self, prometheus::Error> {
+        let metrics = Arc::new(RedactionMetrics::register(registry)?);
+        let scanner = Scanner::new(Arc::new(Detector::default()), clock, metrics);
+        Ok(Self::new(inner, tenancy, scanner, ids.secret()))
     }
 
     async fn rules_for_reading(&self, tenant: &TenantId) -> Result<Arc<Rules>, MemoryError> {
