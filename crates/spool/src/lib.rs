@@ -47,6 +47,8 @@
 mod backoff;
 mod config;
 mod content;
+#[cfg(test)]
+mod crash_tests;
 mod directory;
 mod drain;
 mod engine;

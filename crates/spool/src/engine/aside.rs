@@ -60,11 +60,10 @@ impl Engine {
     ) -> Result<u64, SpoolError> {
         self.change(|tables, state| {
             let mut requeued = 0;
-            for id in ids
-                .iter()
-                .filter(|id| is_aside(state, tenant, **id))
-                .collect::<Vec<_>>()
-            {
+            for id in ids {
+                if !is_aside(state, tenant, *id) {
+                    continue;
+                }
                 let Some(mut head) = tables.head(&state.sealer, id.0, true)? else {
                     continue;
                 };

@@ -139,10 +139,13 @@ async fn a_caller_that_stops_waiting_harms_nobody() {
     // Neither its entries nor its lease stand in the way.
     let batch = spool.next_batch(10).await.unwrap();
     assert_eq!(batch.first().map(|entry| entry.key.as_str()), Some("a"));
-    spool
-        .enqueue(entry("acme", "b"))
-        .await
-        .unwrap_or_else(|error| panic!("{error}"));
+    let (second, _) = tokio::join!(
+        biased;
+        spool.enqueue(entry("acme", "b")),
+        spool.next_batch(1)
+    );
+    second.unwrap();
+    assert_eq!(spool.stats().pending.entries, 2);
 }
 
 #[tokio::test]
