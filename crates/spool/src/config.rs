@@ -39,7 +39,7 @@ impl Default for SpoolConfig {
             flush_entries: 64,
             in_flight_bytes: 16 << 20,
             batch_bytes: 8 << 20,
-            lease: Duration::from_secs(60),
+            lease: Duration::from_mins(1),
             max_attempts: 5,
             overflow: Overflow::Refuse,
         }

@@ -104,7 +104,7 @@ impl Spool {
     ) -> Result<(), SpoolError> {
         match failure {
             Failure::Final(reason) => {
-                drained.set_aside += u64::from(self.set_aside(id, reason).await?)
+                drained.set_aside += u64::from(self.set_aside(id, reason).await?);
             }
             Failure::Passing(code) => match self.retry_later(id, code).await? {
                 Retried::At(_) => drained.retried += 1,

@@ -43,17 +43,17 @@ pub(crate) struct Shortage {
 impl Index {
     pub(crate) fn insert(&mut self, seq: u64, slot: Slot) {
         self.amount(slot.aside).add(slot.charge);
-        let shelf = self.shelves.entry(slot.tenant.clone()).or_default();
-        shelf.insert(seq, &slot);
+        let stock = self.shelves.entry(slot.tenant.clone()).or_default();
+        stock.insert(seq, &slot);
         self.slots.insert(seq, slot);
     }
 
     pub(crate) fn remove(&mut self, seq: u64) -> Option<Slot> {
         let slot = self.slots.remove(&seq)?;
         self.amount(slot.aside).take(slot.charge);
-        let shelf = self.shelves.get_mut(&slot.tenant)?;
-        shelf.remove(seq, &slot);
-        if shelf.is_empty() {
+        let stock = self.shelves.get_mut(&slot.tenant)?;
+        stock.remove(seq, &slot);
+        if stock.is_empty() {
             self.shelves.remove(&slot.tenant);
         }
         Some(slot)
@@ -72,23 +72,23 @@ impl Index {
 
     /// Keeps an entry, and with it its lane, back until a moment. Its lane is nobody's any more.
     pub(crate) fn back_off(&mut self, seq: u64, until: Timestamp) {
-        if let Some((shelf, lane)) = self.shelf_of(seq) {
-            shelf.give_back_lane(lane);
-            shelf.back_off(seq, lane, until);
+        if let Some((stock, lane)) = self.shelf_of(seq) {
+            stock.give_back_lane(lane);
+            stock.back_off(seq, lane, until);
         }
     }
 
     /// Makes a handed-out entry takeable again, at once.
     pub(crate) fn release(&mut self, seq: u64) {
-        if let Some((shelf, lane)) = self.shelf_of(seq) {
-            shelf.give_back(seq, lane);
+        if let Some((stock, lane)) = self.shelf_of(seq) {
+            stock.give_back(seq, lane);
         }
     }
 
     fn shelf_of(&mut self, seq: u64) -> Option<(&mut Shelf, Lane)> {
         let slot = self.slots.get(&seq)?;
-        let shelf = self.shelves.get_mut(&slot.tenant)?;
-        Some((shelf, slot.lane))
+        let stock = self.shelves.get_mut(&slot.tenant)?;
+        Some((stock, slot.lane))
     }
 
     fn amount(&mut self, aside: bool) -> &mut Amount {
@@ -132,7 +132,7 @@ impl Index {
         let first = self
             .shelves
             .values()
-            .filter_map(|shelf| shelf.first(aside))
+            .filter_map(|stock| stock.first(aside))
             .min()?;
         Some(self.slots[&first].enqueued_at)
     }
@@ -158,7 +158,7 @@ impl Index {
                 self.shelves
                     .get(tenant)
                     .into_iter()
-                    .flat_map(move |shelf| shelf.aside_from(from)),
+                    .flat_map(move |stock| stock.aside_from(from)),
             ),
             None => Box::new(
                 self.slots
@@ -197,15 +197,15 @@ impl Index {
         shortage: Shortage,
         now: Timestamp,
     ) -> Option<u64> {
-        let shelf = match shortage.whose {
+        let stock = match shortage.whose {
             Limit::Tenant => self.shelves.get(tenant)?,
-            Limit::Everybody => self.shelves.values().max_by_key(|shelf| shelf.bytes())?,
+            Limit::Everybody => self.shelves.values().max_by_key(|stock| stock.bytes())?,
         };
-        shelf.first(true).or_else(|| {
+        stock.first(true).or_else(|| {
             let lane = |seq: u64| self.slots[&seq].lane;
-            shelf
+            stock
                 .pending()
-                .find(|seq| !shelf.is_out(*seq, lane(*seq), now))
+                .find(|seq| !stock.is_out(*seq, lane(*seq), now))
         })
     }
 }

@@ -125,12 +125,12 @@ pub(super) fn open_entry(
     sealer: &Sealer,
     seq: u64,
     head: &[u8],
-    sealed: &[u8],
+    bytes: &[u8],
 ) -> Result<Entry, Broken> {
     let Head {
         fixed, attempts, ..
     } = Head::decode(sealer, seq, head)?;
-    let content = content::decode(&sealer.open(&fixed.encode(), sealed)?)?;
+    let content = content::decode(&sealer.open(&fixed.encode(), bytes)?)?;
     Ok(Entry {
         id: EntryId(seq),
         tenant: fixed.tenant,

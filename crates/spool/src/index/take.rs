@@ -22,8 +22,8 @@ impl Index {
         for seq in &chosen {
             let slot = &self.slots[seq];
             self.last_served = Some(slot.tenant.clone());
-            if let Some(shelf) = self.shelves.get_mut(&slot.tenant) {
-                shelf.lend(*seq, slot.lane, lease_until);
+            if let Some(stock) = self.shelves.get_mut(&slot.tenant) {
+                stock.lend(*seq, slot.lane, lease_until);
             }
         }
         chosen
@@ -32,7 +32,7 @@ impl Index {
     fn choose(&self, now: Timestamp, limit: usize, max_bytes: u64) -> Vec<u64> {
         let mut lines: Vec<_> = self
             .in_turn()
-            .map(|shelf| self.takeable(shelf, now))
+            .map(|stock| self.takeable(stock, now))
             .collect();
         let mut chosen = Vec::new();
         let mut bytes = 0;
@@ -70,12 +70,12 @@ impl Index {
         self.shelves
             .range::<TenantId, _>(later)
             .chain(earlier)
-            .map(|(_, shelf)| shelf)
+            .map(|(_, stock)| stock)
     }
 
-    fn takeable<'a>(&'a self, shelf: &'a Shelf, now: Timestamp) -> impl Iterator<Item = u64> + 'a {
-        shelf
+    fn takeable<'a>(&'a self, stock: &'a Shelf, now: Timestamp) -> impl Iterator<Item = u64> + 'a {
+        stock
             .pending()
-            .filter(move |seq| shelf.is_open(self.slots[seq].lane, now))
+            .filter(move |seq| stock.is_open(self.slots[seq].lane, now))
     }
 }

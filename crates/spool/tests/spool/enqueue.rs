@@ -98,7 +98,7 @@ async fn an_id_is_never_used_twice_also_after_reopening() {
 async fn as_many_as_the_limit_share_one_sync() {
     let mut fixture = Fixture::new();
     fixture.config.flush_entries = 64;
-    fixture.config.flush_interval = Duration::from_secs(3600);
+    fixture.config.flush_interval = Duration::from_hours(1);
     let spool = fixture.open().await;
     spool
         .enqueue(entry("acme", "the first one waits for nobody"))
@@ -114,7 +114,7 @@ async fn as_many_as_the_limit_share_one_sync() {
 #[tokio::test]
 async fn a_reader_does_not_wait_for_the_gathering_to_end() {
     let mut fixture = Fixture::new();
-    fixture.config.flush_interval = Duration::from_secs(3600);
+    fixture.config.flush_interval = Duration::from_hours(1);
     let spool = fixture.open().await;
     spool.enqueue(entry("acme", "a")).await.unwrap();
     let (second, batch) =
@@ -126,7 +126,7 @@ async fn a_reader_does_not_wait_for_the_gathering_to_end() {
 #[tokio::test]
 async fn a_caller_that_stops_waiting_harms_nobody() {
     let mut fixture = Fixture::new();
-    fixture.config.flush_interval = Duration::from_secs(3600);
+    fixture.config.flush_interval = Duration::from_hours(1);
     let spool = fixture.open().await;
     spool.enqueue(entry("acme", "a")).await.unwrap();
     for n in 0..300 {
@@ -151,7 +151,7 @@ async fn a_caller_that_stops_waiting_harms_nobody() {
 #[tokio::test]
 async fn closing_serves_what_was_called_before_and_refuses_what_comes_after() {
     let mut fixture = Fixture::new();
-    fixture.config.flush_interval = Duration::from_secs(3600);
+    fixture.config.flush_interval = Duration::from_hours(1);
     let spool = fixture.open().await;
     spool.enqueue(entry("acme", "a")).await.unwrap();
     let early = join_all((0..10).map(|n| spool.enqueue(entry("acme", &format!("early {n}")))));

@@ -1,5 +1,7 @@
 //! What a spool promises, seen from outside.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 mod aside;
 mod caps;
 mod damage;

@@ -19,12 +19,9 @@ impl Fixture {
         Self::with(SpoolConfig::default())
     }
 
-    pub(crate) fn with(config: SpoolConfig) -> Self {
+    pub(crate) fn with(mut config: SpoolConfig) -> Self {
         // Tests that do not look at gathering do not wait for it.
-        let config = SpoolConfig {
-            flush_interval: Duration::ZERO,
-            ..config
-        };
+        config.flush_interval = Duration::ZERO;
         Self {
             directory: tempfile::tempdir().unwrap(),
             clock: Arc::new(ManualClock::at(Timestamp::from_millis(1_750_000_000_000))),
