@@ -79,6 +79,7 @@ pub enum Overflow {
     /// It is refused, and the caller told: nothing that was acknowledged is ever lost.
     Refuse,
     /// The oldest make room, those set aside first, and are counted. They come from the tenant
-    /// itself if its share is used up, else from the tenant that uses most.
+    /// itself if its share is used up, else from the tenant that uses most. What is handed out stays;
+    /// an entry that would not fit beside it is refused.
     DropOldest,
 }

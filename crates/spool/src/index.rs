@@ -189,23 +189,46 @@ impl Index {
         }
     }
 
+    /// Whether an entry would fit if everything that may be dropped were: what is handed out stays.
+    pub(crate) fn room_after_drops(
+        &self,
+        tenant: &TenantId,
+        charge: u64,
+        limits: &SpoolConfig,
+        now: Timestamp,
+    ) -> bool {
+        let out =
+            |stock: &Shelf| -> u64 { stock.out(now).map(|seq| self.slots[&seq].charge).sum() };
+        let of_tenant = self.shelves.get(tenant).map_or(0, out);
+        let of_all: u64 = self.shelves.values().map(out).sum();
+        of_tenant + charge <= limits.per_tenant_bytes
+            && of_all + self.unreadable.bytes + charge <= limits.max_bytes
+    }
+
     /// Which entry makes room: the oldest set aside, else the oldest that is not handed out; of the
-    /// tenant whose share is used up, else of the tenant that uses most (T-22).
+    /// tenant whose share is used up, else of the tenant that uses most and has one (T-22).
     pub(crate) fn victim(
         &self,
         tenant: &TenantId,
         shortage: Shortage,
         now: Timestamp,
     ) -> Option<u64> {
-        let stock = match shortage.whose {
-            Limit::Tenant => self.shelves.get(tenant)?,
-            Limit::Everybody => self.shelves.values().max_by_key(|stock| stock.bytes())?,
-        };
-        stock.first(true).or_else(|| {
-            let lane = |seq: u64| self.slots[&seq].lane;
-            stock
-                .pending()
-                .find(|seq| !stock.is_out(*seq, lane(*seq), now))
-        })
+        match shortage.whose {
+            Limit::Tenant => self.droppable(self.shelves.get(tenant)?, now),
+            Limit::Everybody => {
+                let victims = self
+                    .shelves
+                    .values()
+                    .filter_map(|stock| Some((stock.bytes(), self.droppable(stock, now)?)));
+                victims.max_by_key(|(bytes, _)| *bytes).map(|(_, seq)| seq)
+            }
+        }
+    }
+
+    fn droppable(&self, stock: &Shelf, now: Timestamp) -> Option<u64> {
+        let is_out = |seq: &u64| stock.is_out(*seq, self.slots[seq].lane, now);
+        stock
+            .first(true)
+            .or_else(|| stock.pending().find(|seq| !is_out(seq)))
     }
 }

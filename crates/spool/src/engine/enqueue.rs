@@ -103,16 +103,15 @@ impl Tables<'_> {
                 limit,
             });
         }
+        let now = state.clock.now();
         while let Err(shortage) = state.index.room(&entry.tenant, charge, &state.config) {
-            let victim = match state.config.overflow {
-                Overflow::Refuse => None,
-                Overflow::DropOldest => {
-                    state
-                        .index
-                        .victim(&entry.tenant, shortage, state.clock.now())
-                }
-            };
-            let Some(victim) = victim else {
+            // Nothing is dropped for an entry that then does not fit after all.
+            let may_drop = state.config.overflow == Overflow::DropOldest
+                && state
+                    .index
+                    .room_after_drops(&entry.tenant, charge, &state.config, now);
+            let victim = state.index.victim(&entry.tenant, shortage, now);
+            let Some(victim) = victim.filter(|_| may_drop) else {
                 return Err(SpoolError::Full {
                     whose: shortage.whose,
                     used: shortage.used,

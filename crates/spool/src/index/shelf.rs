@@ -107,6 +107,12 @@ impl Shelf {
         lease.is_some_and(|lease| lease.until > now && lease.out.contains(&seq))
     }
 
+    /// Everything that is handed out.
+    pub(super) fn out(&self, now: Timestamp) -> impl Iterator<Item = u64> {
+        let leases = self.leases.values().filter(move |lease| lease.until > now);
+        leases.flat_map(|lease| lease.out.iter().copied())
+    }
+
     /// Hands one entry out, together with what is out of its lane until the same moment.
     pub(super) fn lend(&mut self, seq: u64, lane: Lane, until: Timestamp) {
         let lease = self.leases.entry(lane).or_insert_with(|| Lease {

@@ -129,6 +129,24 @@ async fn what_was_set_aside_makes_room_first_and_what_is_handed_out_never() {
     assert_eq!(spool.ack(ids(&out)).await.unwrap(), 2);
 }
 
+#[tokio::test]
+async fn nothing_is_dropped_for_an_entry_that_does_not_fit_after_all() {
+    let fixture = Fixture::with(limits(3, 3, Overflow::DropOldest));
+    let spool = fixture.open().await;
+    for key in 'a'..='c' {
+        spool.enqueue(thousand("t", key)).await.unwrap();
+    }
+    spool.next_batch(2).await.unwrap();
+    let double = NewEntry {
+        payload: vec![0; 1400],
+        ..entry("t", "d")
+    };
+    let error = spool.enqueue(double).await.unwrap_err();
+    assert!(matches!(error, SpoolError::Full { .. }));
+    assert_eq!(spool.stats().dropped_total, 0);
+    assert_eq!(keys(&spool.next_batch(9).await.unwrap()), ["c"]);
+}
+
 #[derive(Debug, Clone)]
 enum Step {
     Enqueue { tenant: u8, key: u8, size: usize },

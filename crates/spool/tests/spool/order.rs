@@ -110,6 +110,27 @@ async fn what_is_handed_out_is_nobody_elses_until_the_lease_ends() {
 }
 
 #[tokio::test]
+async fn what_was_handed_out_and_not_acknowledged_comes_again_after_reopening() {
+    let fixture = Fixture::new();
+    let spool = fixture.open().await;
+    for key in ["x1", "x2", "x3"] {
+        spool.enqueue(in_line("acme", "x", key)).await.unwrap();
+    }
+    let batch = spool.next_batch(2).await.unwrap();
+    spool.ack(vec![batch[0].id]).await.unwrap();
+    spool.close().await.unwrap();
+    let spool = fixture.open().await;
+    let again = spool.next_batch(9).await.unwrap();
+    assert_eq!(keys(&again), ["x2", "x3"]);
+    assert_eq!(again[0].id, batch[1].id);
+    assert_eq!(
+        spool.ack(ids(&batch)).await.unwrap(),
+        1,
+        "the other is gone"
+    );
+}
+
+#[tokio::test]
 async fn a_batch_ends_at_its_bytes_and_holds_one_entry_at_least() {
     let mut fixture = Fixture::new();
     fixture.config.batch_bytes = 1;
