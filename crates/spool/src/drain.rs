@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{Entry, EntryId, Lane, Retried, Spool, SpoolError};
+use crate::{Entry, EntryId, Lane, Spool, SpoolError};
 
 /// What a store said to an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,74 +49,45 @@ impl Spool {
             if entries.is_empty() {
                 break;
             }
-            self.drain_batch(entries, &mut deliver, &mut drained)
-                .await?;
+            let (verdicts, untried) = offer(entries, &mut deliver).await;
+            let settled = self.settle(verdicts).await?;
+            self.release(untried).await?;
+            drained.stored += settled.stored;
+            drained.retried += settled.retried;
+            drained.set_aside += settled.set_aside;
+            drained.away = settled.away;
         }
         Ok(drained)
     }
-
-    async fn drain_batch<F>(
-        &self,
-        entries: Vec<Entry>,
-        deliver: &mut impl FnMut(Entry) -> F,
-        drained: &mut Drained,
-    ) -> Result<(), SpoolError>
-    where
-        F: Future<Output = Verdict>,
-    {
-        let mut stored = Vec::new();
-        let mut failed: Vec<(EntryId, Failure)> = Vec::new();
-        let mut untried = Vec::new();
-        let mut held: HashSet<Lane> = HashSet::new();
-        for entry in entries {
-            let (id, lane) = (entry.id, entry.lane);
-            if drained.away || held.contains(&lane) {
-                untried.push(id);
-                continue;
-            }
-            match deliver(entry).await {
-                Verdict::Stored => stored.push(id),
-                Verdict::Reject(reason) => failed.push((id, Failure::Final(reason))),
-                Verdict::Retry(code) => {
-                    held.insert(lane);
-                    failed.push((id, Failure::Passing(code)));
-                }
-                Verdict::Away => {
-                    drained.away = true;
-                    untried.push(id);
-                }
-            }
-        }
-        drained.stored += stored.len() as u64;
-        self.ack(stored).await?;
-        self.release(untried).await?;
-        for (id, failure) in failed {
-            self.settle(id, failure, drained).await?;
-        }
-        Ok(())
-    }
-
-    async fn settle(
-        &self,
-        id: EntryId,
-        failure: Failure,
-        drained: &mut Drained,
-    ) -> Result<(), SpoolError> {
-        match failure {
-            Failure::Final(reason) => {
-                drained.set_aside += u64::from(self.set_aside(id, reason).await?);
-            }
-            Failure::Passing(code) => match self.retry_later(id, code).await? {
-                Retried::At(_) => drained.retried += 1,
-                Retried::SetAside => drained.set_aside += 1,
-                Retried::Gone => {}
-            },
-        }
-        Ok(())
-    }
 }
 
-enum Failure {
-    Passing(String),
-    Final(String),
+/// Offers a batch, and gives back untried what stands behind a failure or comes after the store went.
+async fn offer<F>(
+    entries: Vec<Entry>,
+    deliver: &mut impl FnMut(Entry) -> F,
+) -> (Vec<(EntryId, Verdict)>, Vec<EntryId>)
+where
+    F: Future<Output = Verdict>,
+{
+    let mut verdicts = Vec::with_capacity(entries.len());
+    let mut untried = Vec::new();
+    let mut held: HashSet<Lane> = HashSet::new();
+    let mut away = false;
+    for entry in entries {
+        let (id, lane) = (entry.id, entry.lane);
+        if away || held.contains(&lane) {
+            untried.push(id);
+            continue;
+        }
+        let verdict = deliver(entry).await;
+        match &verdict {
+            Verdict::Retry(_) => {
+                held.insert(lane);
+            }
+            Verdict::Away => away = true,
+            Verdict::Stored | Verdict::Reject(_) => {}
+        }
+        verdicts.push((id, verdict));
+    }
+    (verdicts, untried)
 }

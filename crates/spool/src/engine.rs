@@ -9,6 +9,7 @@ mod deliver;
 mod enqueue;
 mod forget;
 mod open;
+mod settle;
 
 use std::sync::Arc;
 

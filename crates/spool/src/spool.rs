@@ -12,8 +12,8 @@ use crate::engine::{Engine, Opening};
 use crate::seal::Sealer;
 use crate::worker::{self, Call, WAITING_CALLS, Waiting};
 use crate::{
-    Entry, EntryId, Expiry, NewEntry, OpenError, Queued, Removed, Retried, SetAside, SpoolConfig,
-    SpoolError, SpoolKey, Stats, StorageFault,
+    Drained, Entry, EntryId, Expiry, NewEntry, OpenError, Queued, Removed, Retried, SetAside,
+    SpoolConfig, SpoolError, SpoolKey, Stats, StorageFault, Verdict,
 };
 
 /// A durable queue in one file. Clones share it; the file is closed when [`Spool::close`] returns, or
@@ -145,6 +145,12 @@ impl Spool {
     /// False if it was not in line any more.
     pub async fn set_aside(&self, id: EntryId, reason: String) -> Result<bool, SpoolError> {
         self.run(move |engine| engine.set_aside(id, &reason)).await
+    }
+
+    /// Does to every entry of a batch what its verdict says, in one transaction: acknowledge, retry
+    /// later, set aside, or give back untried ([`Verdict::Away`]).
+    pub async fn settle(&self, verdicts: Vec<(EntryId, Verdict)>) -> Result<Drained, SpoolError> {
+        self.run(move |engine| engine.settle(&verdicts)).await
     }
 
     /// Gives entries back that were not tried, as when the whole store is away: no attempt is counted.

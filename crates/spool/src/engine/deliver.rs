@@ -1,15 +1,12 @@
-//! Handing entries out, and what becomes of them.
+//! Handing entries out.
 
 use redb::ReadableDatabase;
-use throughline_domain::Timestamp;
 
-use super::{Changed, Engine, State, missing};
+use super::{Changed, Engine, missing};
 use crate::head::Head;
 use crate::seal::{Broken, Sealer};
 use crate::tables::{CONTENTS, PENDING};
-use crate::{
-    Entry, EntryId, REASON_ATTEMPTS, REASON_CORRUPT, Retried, SpoolError, backoff, content,
-};
+use crate::{Entry, EntryId, REASON_CORRUPT, SpoolError, content};
 
 impl Engine {
     /// Hands out what is due. Entries found damaged are put out of the way and not handed out.
@@ -55,69 +52,12 @@ impl Engine {
         })
     }
 
-    /// Forgets entries that reached their store. How many were still here.
-    pub(crate) fn ack(&mut self, ids: &[EntryId]) -> Result<u64, SpoolError> {
-        self.change(|tables, state| {
-            let mut acknowledged = 0;
-            for id in ids {
-                if state.index.get(id.0).is_some_and(|slot| !slot.aside) {
-                    acknowledged += u64::from(tables.remove(state, id.0)?);
-                }
-            }
-            Ok((acknowledged, Changed::if_any(acknowledged)))
-        })
-    }
-
-    /// Counts a failed attempt: later again, or aside when it was the last one (T-16).
-    pub(crate) fn retry_later(&mut self, id: EntryId, code: &str) -> Result<Retried, SpoolError> {
-        self.change(|tables, state| {
-            if state.index.get(id.0).is_none_or(|slot| slot.aside) {
-                return Ok((Retried::Gone, Changed::Nothing));
-            }
-            let Some(mut head) = tables.head(&state.sealer, id.0, false)? else {
-                return Err(missing("pending", id.0));
-            };
-            head.attempts += 1;
-            code.clone_into(&mut head.last_error);
-            if head.attempts >= state.config.max_attempts {
-                tables.set_aside(state, head, REASON_ATTEMPTS)?;
-                return Ok((Retried::SetAside, Changed::Something));
-            }
-            let at = next_attempt(state, head.attempts);
-            head.next_attempt_at = at;
-            tables.put_head(&state.sealer, &head)?;
-            state.index.back_off(id.0, at);
-            Ok((Retried::At(at), Changed::Something))
-        })
-    }
-
-    /// Takes an entry that will never be stored out of line (T-38). False if it is not in line.
-    pub(crate) fn set_aside(&mut self, id: EntryId, reason: &str) -> Result<bool, SpoolError> {
-        self.change(|tables, state| {
-            if state.index.get(id.0).is_none_or(|slot| slot.aside) {
-                return Ok((false, Changed::Nothing));
-            }
-            let Some(mut head) = tables.head(&state.sealer, id.0, false)? else {
-                return Err(missing("pending", id.0));
-            };
-            head.attempts += 1;
-            tables.set_aside(state, head, reason)?;
-            Ok((true, Changed::Something))
-        })
-    }
-
     /// Gives entries back untried: no attempt is counted, and they are due as before (T-17).
     pub(crate) fn release(&mut self, ids: &[EntryId]) {
         for id in ids {
             self.state.index.release(id.0);
         }
     }
-}
-
-fn next_attempt(state: &State, attempts: u32) -> Timestamp {
-    let secret = state.ids.secret();
-    let random = u64::from_le_bytes(*secret.first_chunk().expect("a secret has 32 bytes"));
-    state.clock.now().plus(backoff::wait(attempts, random))
 }
 
 /// Puts an entry together from its two rows.
