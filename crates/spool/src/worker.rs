@@ -137,8 +137,9 @@ impl Worker {
             return;
         }
         let entries: Vec<&NewEntry> = group.iter().map(|waiting| &waiting.entry).collect();
-        let answers = self.with(|engine| engine.enqueue(&entries));
+        // Counted from its beginning: while one sync runs the next group gathers.
         self.last_flush = Some(Instant::now());
+        let answers = self.with(|engine| engine.enqueue(&entries));
         match answers {
             Ok(answers) => {
                 for (Waiting { reply, room, .. }, answer) in group.into_iter().zip(answers) {
