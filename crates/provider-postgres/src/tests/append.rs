@@ -220,29 +220,3 @@ async fn a_caller_that_goes_away_leaves_a_usable_pool() {
                 where datname = current_database() and state = 'idle in transaction';";
     assert_eq!(scratch.database.psql(open).unwrap(), "0");
 }
-
-/// A figure to look at, not a promise: `cargo test --release -- --ignored --nocapture`.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a measurement"]
-async fn how_many_turns_a_second_go_in() {
-    let scratch = prepared().await;
-    let acme = scratch.acme().await;
-    let mina = scratch.user(&acme).await;
-    let begun = Instant::now();
-    for round in 0..20 {
-        let turns = (0..256).map(|number| turn(mina, &format!("{round} {number}")).build());
-        let answers = scratch.store.append_batch(&acme, turns.collect()).await;
-        assert!(answers.iter().all(Result::is_ok));
-    }
-    let batched = 20.0 * 256.0 / begun.elapsed().as_secs_f64();
-    let begun = Instant::now();
-    for number in 0..500 {
-        scratch
-            .store
-            .append(&acme, turn(mina, &format!("single {number}")).build())
-            .await
-            .unwrap();
-    }
-    let single = 500.0 / begun.elapsed().as_secs_f64();
-    println!("{batched:.0} turns/s in batches of 256, {single:.0} turns/s one by one");
-}
