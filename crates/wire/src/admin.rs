@@ -245,7 +245,7 @@ mod tests {
 
     fn merge(changes: &Value) -> Result<TenantConfig, (Code, Option<String>)> {
         let changes = changes.as_object().expect("an object");
-        merge_config(&TenantConfig::default(), changes).map_err(|p| (p.code, p.pointer))
+        merge_config(&TenantConfig::default(), changes).map_err(|p| (p.code, p.pointer.clone()))
     }
 
     #[test]

@@ -161,7 +161,7 @@ mod tests {
         let problem = from_json::<ResolveBody>(body.as_bytes())
             .and_then(|body| body.r#ref.check("/ref"))
             .unwrap_err();
-        (problem.code, problem.pointer)
+        (problem.code, problem.pointer.clone())
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The surface driven in process over the in-memory provider; one module per URL, the others are about
 //! what holds for every route.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
+
 mod admin;
 mod authorisation;
 mod counters;
