@@ -6,6 +6,7 @@
 mod admin;
 mod authorisation;
 mod counters;
+mod documentation;
 mod doubles;
 mod limits;
 mod logs;
