@@ -3,11 +3,12 @@
 use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::Code;
 
 /// What is known of an append that was not answered with a success.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It may be stored, now or later.
@@ -22,7 +23,8 @@ pub enum Outcome {
 pub struct Problem(Box<Members>);
 
 /// The members of a problem. Optional ones are absent when they have nothing to say.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = Problem)]
 pub struct Members {
     /// A URN of the code.
     #[serde(rename = "type")]
@@ -32,6 +34,7 @@ pub struct Members {
     /// The HTTP status.
     pub status: u16,
     /// What clients branch on.
+    #[schema(value_type = String)]
     pub code: Code,
     /// This very case, for people.
     pub detail: String,

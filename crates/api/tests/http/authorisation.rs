@@ -71,6 +71,7 @@ const ROWS: &[(&str, &str, Access)] = &[
     ("GET", "/livez", Access::Open),
     ("GET", "/healthz", Access::Open),
     ("GET", "/readyz", Access::Open),
+    ("GET", "/openapi.json", Access::Open),
     ("GET", "/metrics", Access::Open),
     ("GET", "/ccm/metrics", Access::Open),
 ];
