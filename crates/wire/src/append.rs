@@ -44,6 +44,7 @@ pub struct AppendBody {
     pub tool_calls: Option<Value>,
     /// A JSON object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
     pub metadata: Option<Value>,
 }
 
@@ -51,10 +52,10 @@ pub struct AppendBody {
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TurnText {
     /// The user's words.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_message: Option<String>,
     /// The assistant's words.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assistant_answer: Option<String>,
     /// When, by the caller's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]

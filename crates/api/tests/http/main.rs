@@ -15,4 +15,5 @@ mod problems;
 mod request_ids;
 mod revocation;
 mod service;
+mod socket;
 mod v1;
