@@ -62,7 +62,7 @@ async fn start(limits: Limits) -> Subject {
     let told = Arc::clone(&not_ready);
     let stopped = tokio::spawn(async move {
         serve(listener, router, limits, received, || {
-            told.store(true, Ordering::SeqCst)
+            told.store(true, Ordering::SeqCst);
         })
         .await
     });

@@ -275,7 +275,7 @@ mod tests {
 
     impl StopSignals for Never {
         async fn next(&mut self) {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 
