@@ -8,7 +8,7 @@ use std::time::Duration;
 use throughline_conversation_memory::{
     ChannelScope, ClientMessageId, NewTurn, Position, Turn, Usage,
 };
-use throughline_domain::{KeyId, TenantId, Timestamp, TurnId, UserId};
+use throughline_domain::{TenantId, Timestamp, TurnId, UserId};
 use throughline_platform_identity::{Identity, PlatformUserId};
 use throughline_tenancy::{KeyRecord, Principal, Tenant};
 
@@ -35,7 +35,8 @@ pub(crate) struct TenantState {
 #[derive(Default)]
 pub(crate) struct Keys {
     pub(crate) records: Vec<KeyRecord>,
-    pub(crate) by_hash: HashMap<TokenHash, KeyId>,
+    /// Places in `records`, which never shrinks: a key is revoked, not removed.
+    pub(crate) by_hash: HashMap<TokenHash, usize>,
 }
 
 #[derive(Default)]

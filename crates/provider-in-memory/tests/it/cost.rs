@@ -86,3 +86,34 @@ async fn a_long_history_makes_no_call_slower() {
     };
     assert_alike("append", append(&short).await, append(&long).await);
 }
+
+#[tokio::test]
+async fn turns_that_have_ended_are_not_walked() {
+    let subject = subject().await;
+    let acme = subject.tenant("acme", TenantConfig::default()).await;
+    let short = with_turns(&subject, &acme, 10).await;
+    let long = with_turns(&subject, &acme, LONG).await;
+    subject.clock.advance(Duration::from_hours(24 * 365));
+    let store = &subject.store;
+    let recent = async |user| {
+        best(async |_| {
+            let page = store.recent(&acme, user, &RecentQuery::default()).await;
+            assert_eq!(page.unwrap().turns, []);
+        })
+        .await
+    };
+    assert_alike("recent, ended", recent(short.0).await, recent(long.0).await);
+    let history = async |scope: &str| {
+        let scope = said(short.0, scope, 0).scope().clone();
+        best(async |_| {
+            let turns = store.history(&acme, &scope, Limit::default()).await;
+            assert_eq!(turns.unwrap(), []);
+        })
+        .await
+    };
+    assert_alike(
+        "history, ended",
+        history(&short.1).await,
+        history(&long.1).await,
+    );
+}

@@ -16,7 +16,7 @@ use throughline_tenancy::{Tenancy, TenantConfig};
 /// The in-memory store under test.
 pub(crate) struct Subject {
     pub(crate) store: Arc<InMemoryStore>,
-    clock: Arc<ManualClock>,
+    pub(crate) clock: Arc<ManualClock>,
     users: AtomicU64,
 }
 
