@@ -53,15 +53,13 @@ impl Gate {
             limiter.check(key_of(&principal))?;
         }
         let (mut parts, body) = request.into_parts();
-        let named = if template.starts_with("/v1/tenants/{tenant}/") {
-            Some(path::part(&mut parts, "tenant").await)
-        } else {
-            None
-        };
+        let named = template
+            .starts_with("/v1/tenants/{tenant}/")
+            .then(|| path::part(&parts, "tenant"));
         match &*principal {
             Principal::Operator { .. } => {
                 if let Some(name) = named {
-                    let id = path::tenant(&name?.unwrap_or_default())?;
+                    let id = path::tenant(&name?)?;
                     tracing::Span::current().record("tenant.id", id.as_str());
                     let tenant = Tenant::new(id, true, Arc::clone(&self.capabilities));
                     parts.extensions.insert(tenant);
@@ -77,9 +75,8 @@ impl Gate {
             } => {
                 tracing::Span::current().record("tenant.id", tenant.as_str());
                 // Any other name gets this answer, one that is no UTF-8 too.
-                let own = |name: Result<Option<String>, Failure>| {
-                    name.ok().flatten().as_deref() == Some(tenant.as_str())
-                };
+                let own =
+                    |name: Result<String, Failure>| name.is_ok_and(|name| name == tenant.as_str());
                 if named.is_some_and(|name| !own(name)) {
                     let detail = "the key belongs to another tenant than the path names";
                     return Err(Failure::new(Code::TenantMismatch, detail));

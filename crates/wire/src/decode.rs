@@ -11,42 +11,48 @@ use crate::{Code, Problem, reserved};
 pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Problem::new(Code::InvalidJson, "the body is not UTF-8"))?;
-    if let Some(name) = reserved::find(text) {
+    // Before any field: half a document is no JSON, whatever its first half says.
+    let reserved = reserved::find(text).map_err(|error| problem(&error, None))?;
+    if let Some(name) = reserved {
         let detail = format!("the field {name} is reserved; leave it out");
         return Err(Problem::new(Code::ReservedField, detail).at(format!("/{name}")));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
     let body = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let pointer = pointer(error.path());
-        problem(error.inner(), pointer)
+        problem(error.inner(), Some(pointer))
     })?;
-    reader
-        .end()
-        .map_err(|error| problem(&error, String::new()))?;
     Ok(body)
 }
 
-fn problem(error: &serde_json::Error, pointer: String) -> Problem {
-    let (line, column) = (error.line(), error.column());
+fn problem(error: &serde_json::Error, pointer: Option<String>) -> Problem {
     let text = error.to_string();
-    // serde_json's texts for half a surrogate pair; both have tests below.
+    let refuse = |code, detail: String| {
+        let problem = Problem::new(code, detail);
+        match &pointer {
+            Some(pointer) => problem.at(pointer.as_str()),
+            None => problem,
+        }
+    };
+    // serde_json's texts for half a surrogate pair; each has a test below.
     if text.starts_with("lone leading surrogate")
         || text.starts_with("unexpected end of hex escape")
     {
         let detail = "the text holds a lone surrogate; send whole characters or U+FFFD";
-        return Problem::new(Code::InvalidText, detail).at(pointer);
-    }
-    if error.classify() == Category::Data {
-        if text.starts_with("duplicate field") {
-            let detail = "a field is named twice; name each field once";
-            return Problem::new(Code::InvalidJson, detail).at(pointer);
-        }
-        return Problem::new(Code::InvalidRequest, expected(&text)).at(pointer);
+        return refuse(Code::InvalidText, detail.to_owned());
     }
     if text.starts_with("number out of range") {
         let detail = "the number is out of range; send a smaller one";
-        return Problem::new(Code::InvalidRequest, detail).at(pointer);
+        return refuse(Code::InvalidRequest, detail.to_owned());
     }
+    if text.starts_with("duplicate field") {
+        let detail = "a field is named twice; name each field once";
+        return refuse(Code::InvalidJson, detail.to_owned());
+    }
+    if error.classify() == Category::Data {
+        return refuse(Code::InvalidRequest, expected(&text));
+    }
+    let (line, column) = (error.line(), error.column());
     let detail = format!("the body is not JSON: see line {line}, column {column}");
     Problem::new(Code::InvalidJson, detail)
 }
@@ -123,6 +129,9 @@ mod tests {
             "",
             "{",
             "{\"text\":\"a\"} x",
+            "{\"text\":7} x",
+            "{\"text\":7",
+            "[7",
             "nonsense",
             "{\"text\":\"\u{1}\"}",
             "{'a':1}",
