@@ -19,7 +19,6 @@ use crate::{PostgresConfig, PostgresStore, StatementMode, migrate};
 pub(super) struct Scratch {
     pub(super) store: Arc<PostgresStore>,
     pub(super) clock: Arc<ManualClock>,
-    #[expect(dead_code, reason = "dropped with the value")]
     pub(super) database: Database,
     next_user: AtomicU64,
 }
@@ -33,10 +32,12 @@ impl Scratch {
         let database = migrated().await;
         let mut config = PostgresConfig::new(database.url().into());
         change(&mut config);
-        Self::on(database, config)
+        Self::on(database, Some(config))
     }
 
-    pub(super) fn on(database: Database, config: PostgresConfig) -> Self {
+    /// On that database; without a configuration, with the default one.
+    pub(super) fn on(database: Database, config: Option<PostgresConfig>) -> Self {
+        let config = config.unwrap_or_else(|| PostgresConfig::new(database.url().into()));
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_700_000_000_000)));
         let registry = prometheus::Registry::new();
         let store =
@@ -118,6 +119,13 @@ impl MemorySubject for Scratch {
             .await
             .unwrap();
         tenant
+    }
+
+    async fn set_ttl(&self, tenant: &TenantId, ttl_days: u32) {
+        self.store
+            .configure(tenant, TenantConfig { ttl_days }, None)
+            .await
+            .unwrap();
     }
 
     async fn user(&self, tenant: &TenantId) -> UserId {

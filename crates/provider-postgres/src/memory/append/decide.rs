@@ -1,6 +1,7 @@
 //! Which rows of a batch go in, decided on what the transaction saw. No I/O.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use throughline_conversation_memory::{
     AppendOutcome, Appended, Landing, RedactionState, RejectReason, RequestDigest, landing_time,
@@ -212,16 +213,23 @@ pub(super) fn decide<'a>(
     let mut first: HashMap<(&str, &str), usize> = HashMap::new();
     for (index, (&row, &user)) in rows.iter().zip(users).enumerate() {
         let key = (row.tenant.as_str(), row.turn.key().as_str());
-        let decision = match first.get(&key).map(|&first| (first, &decided[first])) {
-            Some((first, Decision::Store(accepted))) => {
-                let same = accepted.row.turn.digest() == row.turn.digest() && accepted.user == user;
-                if same {
-                    Decision::SameAs(first)
-                } else {
-                    Decision::Refused(RejectReason::IdempotencyMismatch)
-                }
-            }
-            _ => decide_alone(row, user, seen, now, ids, &mut numbers),
+        let earlier = first.get(&key).map(|&first| (first, &decided[first]));
+        let decision = match (admit(row, user, seen), earlier) {
+            (Err(reason), _) => Decision::Refused(reason),
+            (Ok(_), Some((first, Decision::Store(accepted)))) => repeat(row, user, first, accepted),
+            (Ok(config), _) => place(row, user, seen, config.ttl(), now).map_or_else(
+                |settled| settled,
+                |times| {
+                    Decision::Store(Accepted {
+                        row,
+                        user,
+                        id: TurnId::new(ids.ulid(now)),
+                        seq: numbers.next(row.tenant),
+                        created_at: times.0,
+                        expires_at: times.1,
+                    })
+                },
+            ),
         };
         if matches!(decision, Decision::Store(_)) {
             first.insert(key, index);
@@ -231,43 +239,49 @@ pub(super) fn decide<'a>(
     decided
 }
 
-fn decide_alone<'a>(
-    row: Row<'a>,
-    user: UserId,
-    seen: &Seen,
-    now: Timestamp,
-    ids: &dyn Ids,
-    numbers: &mut Numbers<'a>,
-) -> Decision<'a> {
+/// Whether tenant and user can be written to at all.
+fn admit<'s>(row: Row<'_>, user: UserId, seen: &'s Seen) -> Result<&'s TenantConfig, RejectReason> {
     let Some((_, config)) = seen.tenants.get(row.tenant.as_str()) else {
-        return Decision::Refused(RejectReason::UnknownTenant(row.tenant.clone()));
+        return Err(RejectReason::UnknownTenant(row.tenant.clone()));
     };
     match seen.fence(row.tenant, user) {
-        Some(Fence::Active) => {}
-        Some(Fence::Forgotten) => return Decision::Refused(RejectReason::Gone),
-        // A merged id was replaced by its survivor before, or is a chain that ends nowhere.
-        Some(Fence::Merged(_)) | None => return Decision::Refused(RejectReason::UnknownUser),
+        Some(Fence::Active) => Ok(config),
+        Some(Fence::Forgotten) => Err(RejectReason::Gone),
+        // Merged ids were replaced by their survivors before.
+        Some(Fence::Merged(_)) | None => Err(RejectReason::UnknownUser),
     }
+}
+
+/// A key that an earlier row of the batch goes in with.
+fn repeat<'a>(row: Row<'_>, user: UserId, first: usize, accepted: &Accepted<'_>) -> Decision<'a> {
+    if accepted.row.turn.digest() == row.turn.digest() && accepted.user == user {
+        Decision::SameAs(first)
+    } else {
+        Decision::Refused(RejectReason::IdempotencyMismatch)
+    }
+}
+
+/// When the turn was said and when it ends, or what has been settled about its key already.
+fn place<'a>(
+    row: Row<'_>,
+    user: UserId,
+    seen: &Seen,
+    ttl: Duration,
+    now: Timestamp,
+) -> Result<(Timestamp, Timestamp), Decision<'a>> {
     let of_tenant = seen.keys.get(row.tenant.as_str());
     match of_tenant.and_then(|keys| keys.get(row.turn.key().as_str())) {
-        Some(Some(existing)) => match existing.again(row, user) {
-            Ok(appended) => return Decision::Found(appended),
-            Err(reason) => return Decision::Refused(reason),
-        },
-        Some(None) => return Decision::Refused(RejectReason::Gone),
+        Some(Some(existing)) => {
+            return Err(existing
+                .again(row, user)
+                .map_or_else(Decision::Refused, Decision::Found));
+        }
+        Some(None) => return Err(Decision::Refused(RejectReason::Gone)),
         None => {}
     }
-    let ttl = config.ttl();
     match landing_time(row.turn.said_at(), now, ttl) {
-        Landing::Expired => Decision::Refused(RejectReason::Expired),
-        Landing::At(created_at) => Decision::Store(Accepted {
-            row,
-            user,
-            id: TurnId::new(ids.ulid(now)),
-            seq: numbers.next(row.tenant),
-            created_at,
-            expires_at: created_at.plus(ttl),
-        }),
+        Landing::Expired => Err(Decision::Refused(RejectReason::Expired)),
+        Landing::At(created_at) => Ok((created_at, created_at.plus(ttl))),
     }
 }
 
