@@ -128,3 +128,52 @@ fn a_taken_address_is_told() {
         "{stderr}"
     );
 }
+
+/// The commands under a heading of the README, for a service at that address.
+fn readme_commands(heading: &str, address: &str) -> String {
+    let readme = include_str!("../../../../README.md");
+    let (_, section) = readme.split_once(heading).unwrap();
+    let (_, block) = section.split_once("```sh\n").unwrap();
+    let (block, _) = block.split_once("```").unwrap();
+    let lines = block
+        .lines()
+        .filter(|line| !line.starts_with("cargo ") && !line.starts_with("export "));
+    lines
+        .collect::<Vec<_>>()
+        .join("\n")
+        .replace("localhost:8080", address)
+}
+
+#[test]
+fn the_tour_of_the_readme_works() {
+    if Command::new("curl").arg("--version").output().is_err() {
+        println!("there is no curl on this machine: the tour is not taken");
+        return;
+    }
+    let (_service, address) = Running::serve_dev(&key(), &[]);
+    let commands = readme_commands("## A tour with curl", &address);
+    let output = Command::new("bash")
+        .args(["-ec", &commands])
+        .env("CCM_DEV_KEY", key())
+        .output();
+    let answers = String::from_utf8(output.unwrap().stdout).unwrap();
+    // The answers stand one behind the other, without line ends.
+    let answers: Vec<Value> = serde_json::Deserializer::from_str(&answers)
+        .into_iter()
+        .map(|answer| answer.unwrap_or_else(|error| panic!("{error}: {answers}")))
+        .collect();
+    assert_eq!(answers.len(), 4, "{answers:?}");
+    assert_eq!(answers[0]["duplicate"], false, "{answers:?}");
+    assert_eq!(answers[1]["user_id"], answers[0]["user_id"]);
+    assert_eq!(
+        answers[2]["turns"][0]["assistant_answer"], "Platform 7.",
+        "{answers:?}"
+    );
+    assert!(
+        answers[3]["block"]
+            .as_str()
+            .unwrap()
+            .contains("Platform 7."),
+        "{answers:?}"
+    );
+}
