@@ -162,3 +162,13 @@ fn a_wrong_key_ends_the_import_with_the_services_own_words() {
         "{stderr}"
     );
 }
+
+#[test]
+fn the_file_of_refusals_is_never_written_over_the_input() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), body(1, "hello")).unwrap();
+    let path = file.path().to_str().unwrap();
+    let (status, _, stderr) = import("127.0.0.1:9", path, &["--rejects", path]);
+    assert_eq!(status, Some(2), "{stderr}");
+    assert_eq!(std::fs::read_to_string(path).unwrap(), body(1, "hello"));
+}
