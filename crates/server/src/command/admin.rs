@@ -59,6 +59,10 @@ pub(crate) async fn run(
 }
 
 /// The code that HTTP gives to the same refusal.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it stands in map_err, which hands the error over"
+)]
 fn refused(error: TenancyError) -> Failure {
     let code = match &error {
         TenancyError::TenantExists(_) => "tenant_exists",

@@ -22,6 +22,8 @@ pub(crate) struct Limits {
     pub(crate) connections: usize,
     /// For a request's head, and for an idle connection.
     pub(crate) header_timeout: Duration,
+    /// For a client to take the next part of its answer.
+    pub(crate) send_timeout: Duration,
     /// Between "not ready" and the end of accepting.
     pub(crate) drain_delay: Duration,
     /// Between the end of accepting and the cut.
@@ -98,9 +100,9 @@ impl Doors {
 
     fn begin(&mut self, stream: TcpStream, permit: OwnedSemaphorePermit) {
         let (router, stop) = (self.router.clone(), self.stop.clone());
-        let header_timeout = self.limits.header_timeout;
+        let limits = self.limits;
         self.connections.spawn(async move {
-            connection::serve(stream, router, header_timeout, stop).await;
+            connection::serve(stream, router, limits, stop).await;
             drop(permit);
         });
     }

@@ -17,6 +17,7 @@ use super::{Limits, StopSignals, Stopped, serve};
 const LIMITS: Limits = Limits {
     connections: 8,
     header_timeout: Duration::from_mins(5),
+    send_timeout: Duration::from_mins(5),
     drain_delay: Duration::ZERO,
     deadline: Duration::from_mins(5),
 };

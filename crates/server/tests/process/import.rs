@@ -172,3 +172,28 @@ fn the_file_of_refusals_is_never_written_over_the_input() {
     assert_eq!(status, Some(2), "{stderr}");
     assert_eq!(std::fs::read_to_string(path).unwrap(), body(1, "hello"));
 }
+
+#[test]
+fn an_import_waits_for_a_service_that_is_not_there_yet() {
+    let probe = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = probe.local_addr().unwrap().to_string();
+    let url = format!("http://{address}");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), body(1, "hello")).unwrap();
+    let path = file.path().to_str().unwrap();
+    let mut command = throughline(&["import", path, "--tenant", "dev", "--url", &url]);
+    let import = command
+        .env("CCM_KEY", key())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It was there, and the connection is lost without an answer.
+    drop(probe.accept().unwrap());
+    drop(probe);
+    let (_service, _) = Running::serve_dev_at(&address, &key(), &[]);
+    let output = import.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert_eq!(output.stdout, b"1 stored, 0 duplicates, 0 rejected\n");
+}

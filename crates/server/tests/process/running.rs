@@ -1,6 +1,6 @@
 //! Starting the binary, reading what it says, talking HTTP to it.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
 use std::time::Duration;
@@ -54,7 +54,12 @@ impl Running {
 
     /// `serve --dev` on a free port with that key; its address.
     pub(crate) fn serve_dev(key: &str, arguments: &[&str]) -> (Self, String) {
-        let mut command = throughline(&["serve", "--dev", "--listen", "127.0.0.1:0"]);
+        Self::serve_dev_at("127.0.0.1:0", key, arguments)
+    }
+
+    /// The same at that address.
+    pub(crate) fn serve_dev_at(listen: &str, key: &str, arguments: &[&str]) -> (Self, String) {
+        let mut command = throughline(&["serve", "--dev", "--listen", listen]);
         command.args(arguments).env("CCM_DEV_KEY", key);
         let mut running = Self::start(&mut command);
         let line = running.log_line("listening");
@@ -100,7 +105,7 @@ impl Drop for Running {
     }
 }
 
-fn read_until(from: &mut impl std::io::BufRead, text: &str) -> String {
+fn read_until(from: &mut impl BufRead, text: &str) -> String {
     let mut read = String::new();
     loop {
         let start = read.len();
