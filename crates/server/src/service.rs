@@ -111,6 +111,7 @@ pub(crate) fn limits(settings: &Settings) -> Limits {
     Limits {
         connections: settings.max_connections.as_usize(),
         header_timeout: settings.header_timeout.0,
+        send_timeout: settings.send_timeout.0,
         drain_delay: settings.drain_delay.0,
         deadline: settings.shutdown_deadline.0,
     }
