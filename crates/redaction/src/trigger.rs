@@ -99,8 +99,9 @@ impl Triggers {
 
     /// Runs every rule over the scanner's text.
     pub(crate) fn run(&self, scanner: &mut Scanner<'_>) {
-        self.characters(scanner);
+        // Secrets first: what they cover is no context for numbers.
         self.keywords(scanner);
+        self.characters(scanner);
     }
 
     fn characters(&self, scanner: &mut Scanner<'_>) {

@@ -3,7 +3,7 @@
 use super::Scanner;
 use crate::Entity;
 use crate::rule::{Rule, Strength};
-use crate::text::{byte_at, byte_before, is_word, starts_token};
+use crate::text::{byte_before, ends_token, is_word, starts_token};
 
 pub(crate) static IBAN: Rule = Rule {
     id: "iban",
@@ -47,7 +47,7 @@ pub(crate) fn before_digit(scanner: &mut Scanner<'_>, digit: usize) -> Option<us
     }
     let length = length_of([bytes[start], bytes[start + 1]])?;
     let end = read(bytes, start, length)?;
-    if is_word(byte_at(bytes, end)) || !checksum(&bytes[start..end]) {
+    if !ends_token(bytes, end) || !checksum(&bytes[start..end]) {
         return None;
     }
     scanner.push(&IBAN, start, end, 1.0);

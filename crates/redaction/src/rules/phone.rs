@@ -7,7 +7,7 @@ use super::phone_shape::{self, Shape};
 use crate::Entity;
 use crate::context::{Context, Topic};
 use crate::rule::{Rule, Strength};
-use crate::text::{byte_at, byte_before, is_word, run_end};
+use crate::text::{byte_at, byte_before, ends_token, is_word, run_end};
 
 pub(crate) static INTERNATIONAL: Rule = Rule {
     id: "phone-international",
@@ -64,8 +64,7 @@ fn plus_before(bytes: &[u8], start: usize) -> (bool, usize) {
     } else {
         start
     };
-    let before = if gap > 1 { bytes[gap - 2] } else { 0 };
-    if byte_before(bytes, gap) == b'+' && (!is_word(before) || before.is_ascii_digit()) {
+    if byte_before(bytes, gap) == b'+' {
         (true, gap - 1)
     } else {
         (false, start)
@@ -95,7 +94,7 @@ fn international(scanner: &mut Scanner<'_>, clump: &Clump, start: usize) -> Opti
         let end = close_paren(bytes, start, end);
         let bracketed = byte_before(bytes, start) == b'(' && closes_inside(bytes, &groups[..to]);
         let start = if bracketed { start - 1 } else { start };
-        return Some(finish(scanner, &INTERNATIONAL, start, end, 0.95));
+        return Some(finish(scanner, &INTERNATIONAL, start, end, 0.94));
     }
     None
 }
@@ -255,7 +254,7 @@ fn extension_end(bytes: &[u8], end: usize) -> Option<usize> {
         matches!(byte, b' ' | b':')
     });
     let stop = run_end(bytes, at, 7, |byte| byte.is_ascii_digit());
-    (stop > at && stop - at <= 6 && !is_word(byte_at(bytes, stop))).then_some(stop)
+    (stop > at && stop - at <= 6 && ends_token(bytes, stop)).then_some(stop)
 }
 
 fn finish(

@@ -3,6 +3,7 @@
 use super::Scanner;
 use super::assign::Kind;
 use super::token::distinct;
+use crate::covered::placeholder_follows;
 use crate::text::{byte_at, is_word, run_end};
 
 /// What ties a name to its value.
@@ -122,13 +123,15 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
         "replace_me",
         "masked",
         "hidden",
-        "[secret",
-        "[email",
         "placehold",
     ];
     let lower = head(value).to_ascii_lowercase();
     let text = lower.trim_matches(|ch: char| matches!(ch, '"' | '\'' | '[' | ']' | '(' | ')'));
-    text.is_empty()
+    let masked = memchr::memchr_iter(b'[', value.as_bytes())
+        .take(8)
+        .any(|open| placeholder_follows(value.as_bytes(), open));
+    masked
+        || text.is_empty()
         || matches!(
             text,
             "true"
