@@ -30,6 +30,11 @@ impl Context {
         self.has(topic) && self.distance(topic) <= self.distance(Topic::Other)
     }
 
+    /// Whether a word of this topic stands directly before, with hardly more than a mark between.
+    pub(crate) fn tells(&self, topic: Topic) -> bool {
+        self.distance(topic) <= 2
+    }
+
     /// Whether the nearest word says that this is a number of another kind.
     pub(crate) fn denies(&self, topic: Topic) -> bool {
         self.distance(Topic::Other) < self.distance(topic)

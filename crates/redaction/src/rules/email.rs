@@ -112,6 +112,14 @@ pub(crate) fn domain_end(text: &str, from: usize) -> Option<usize> {
             break;
         }
         labels += 1;
+        // `jo@example.com-0121` lacks a space around its dash.
+        if let Some((head, _)) = name.split_once('-')
+            && labels >= 2
+            && byte_at(bytes, label_end) != b'.'
+            && super::tld::is_common(head)
+        {
+            return Some(at + head.len());
+        }
         if labels >= 2 && is_top_level(name) {
             accepted = Some(label_end);
             known = super::tld::is_common(name);

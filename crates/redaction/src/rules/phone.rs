@@ -151,6 +151,9 @@ fn national(scanner: &mut Scanner<'_>, clump: &Clump, first: usize, start: usize
         let whole = stands_apart(groups, first, to);
         let shape = phone_shape::of(bytes, taken, open);
         let context = *context.get_or_insert_with(|| scanner.context(from, end));
+        if total <= 7 && is_house_number(bytes, end) && !context.tells(Topic::Phone) {
+            continue;
+        }
         let Some((rule, score)) = judge(
             scanner,
             shape,
@@ -194,6 +197,13 @@ fn judge(
         }
         _ => None,
     }
+}
+
+/// Whether a capitalised word follows, as a street follows the number of a house.
+fn is_house_number(bytes: &[u8], end: usize) -> bool {
+    byte_at(bytes, end) == b' '
+        && byte_at(bytes, end + 1).is_ascii_uppercase()
+        && byte_at(bytes, end + 2).is_ascii_lowercase()
 }
 
 /// A bracketed area code is no call of a function and no index.

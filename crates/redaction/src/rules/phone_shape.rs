@@ -21,7 +21,8 @@ pub(crate) fn of(bytes: &[u8], groups: &[Group], open: bool) -> Shape {
     let lengths: Vec<usize> = groups.iter().map(Group::len).collect();
     let total: usize = lengths.iter().sum();
     if lengths.len() == 1 {
-        return if total >= 7 {
+        let digits = &bytes[groups[0].start..groups[0].end];
+        return if total >= 7 && !is_counting(digits) {
             Shape::Plain
         } else {
             Shape::Never
@@ -32,11 +33,14 @@ pub(crate) fn of(bytes: &[u8], groups: &[Group], open: bool) -> Shape {
         return bracketed(&lengths, total);
     }
     if seps.iter().any(|group| group.sep == Sep::Paren) && !trunk_in_brackets(bytes, groups) {
-        let prefixed = lengths.first() == Some(&1) && bytes[groups[0].start] == b'1';
-        return if prefixed && lengths[1..] == [3, 3, 4] {
-            Shape::Certain
-        } else {
-            Shape::Never
+        // A trunk digit before the bracket: `1 (201) 555-0123`, `8 (495) 123-45-67`.
+        let trunk = matches!(bytes[groups[0].start], b'0' | b'1' | b'8') && lengths[0] == 1;
+        let certain = trunk && matches!(lengths[1..], [3, 3, 4] | [3, 3, 2, 2] | [3, 7]);
+        let local = lengths.len() <= 6 && total <= 13;
+        return match (certain, local) {
+            (true, _) => Shape::Certain,
+            (false, true) => Shape::Possible,
+            (false, false) => Shape::Never,
         };
     }
     if let Some(shape) = north_american(bytes, groups, &lengths) {
@@ -49,7 +53,9 @@ pub(crate) fn of(bytes: &[u8], groups: &[Group], open: bool) -> Shape {
     let zero =
         bytes[groups[0].start] == b'0' && bytes[groups[0].start + 1] != b'0' && lengths[0] > 1;
     let blocks = lengths.len() <= 6 && lengths.iter().skip(1).all(|len| (2..=8).contains(len));
-    if zero && blocks && (9..=12).contains(&total) && lengths[0] <= 5 {
+    // A postal code with its extension looks alike.
+    let postal = lengths == [5, 4] && groups[0].sep == Sep::Dash;
+    if zero && blocks && (9..=12).contains(&total) && lengths[0] <= 5 && !postal {
         return if uniform(groups) {
             Shape::Likely
         } else {
@@ -58,6 +64,12 @@ pub(crate) fn of(bytes: &[u8], groups: &[Group], open: bool) -> Shape {
     }
     let local = lengths.iter().all(|len| (2..=8).contains(len)) && lengths.len() <= 5;
     if local { Shape::Possible } else { Shape::Never }
+}
+
+/// `0123456789` and the like: somebody counts.
+fn is_counting(digits: &[u8]) -> bool {
+    let up = digits.windows(2).all(|pair| pair[1] == pair[0] + 1);
+    up || digits.windows(2).all(|pair| pair[0] == pair[1] + 1)
 }
 
 /// `(12) 3456-7890`: an area code in brackets and at least six digits behind it.

@@ -67,7 +67,12 @@ pub(crate) fn prefixed(
     let end = shapes
         .iter()
         .find_map(|shape| shaped(scanner, start, shape))?;
-    scanner.push(&TOKEN, start, end, 1.0);
+    // A hook is a whole address.
+    let schemes = [&b"https://"[..], b"http://"];
+    let scheme = schemes
+        .into_iter()
+        .find(|scheme| scanner.bytes()[..start].ends_with(scheme));
+    scanner.push(&TOKEN, start - scheme.map_or(0, <[u8]>::len), end, 1.0);
     Some(end)
 }
 

@@ -185,6 +185,16 @@ pub(crate) fn is_believable(value: &str, kind: Kind, link: Link, rest: &str) -> 
                 || upper_inside && value.len() >= 10 && !value.contains(' ') && link != Link::Sign
                 || is_pass_phrase(value, link, rest)
         }
+        Kind::Loose => {
+            let upper = value.bytes().filter(u8::is_ascii_uppercase).count();
+            let lower = value.bytes().filter(u8::is_ascii_lowercase).count();
+            value.len() >= 20
+                && figures >= 2
+                && upper >= 2
+                && lower >= 2
+                && distinct(value.as_bytes()) >= 12
+                && !value.contains([' ', '/', ':'])
+        }
         Kind::Key => {
             let body = value.bytes().filter(u8::is_ascii_alphanumeric).count();
             body >= 12
@@ -270,6 +280,9 @@ pub(crate) fn looks_like_code(value: &str) -> bool {
                 .all(|byte| is_word(byte) || byte == b'.')
     });
     let path = value.contains("::")
+        || value.starts_with(':')
+        || value.starts_with("__")
+        || value.starts_with(['[', '(', '{', '|'])
         || value.starts_with("&self")
         || value.starts_with("this.")
         || value.starts_with("self.");
