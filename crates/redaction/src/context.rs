@@ -106,12 +106,12 @@ impl Lexicon {
     }
 }
 
-/// The text behind a candidate: to the end of the line or the next mask, and a little more than the
+/// The text behind a candidate: to the end of the line, of the string, or to the next mask, and a little more than the
 /// words looked for may reach.
 fn after(bytes: &[u8], end: usize) -> &[u8] {
     let text = &bytes[end..bytes.len().min(end + AFTER)];
     let stop = text.iter().enumerate().position(|(at, byte)| {
-        *byte == b'\n' || *byte == b'[' && byte_at(text, at + 1).is_ascii_uppercase()
+        matches!(byte, b'\n' | b'"') || *byte == b'[' && byte_at(text, at + 1).is_ascii_uppercase()
     });
     &text[..stop.unwrap_or(text.len())]
 }

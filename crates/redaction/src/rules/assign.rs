@@ -328,6 +328,17 @@ mod tests {
     }
 
     #[test]
+    fn the_password_of_a_user_flag_is_found_and_a_group_is_not() {
+        let secret = secret();
+        finds(
+            &format!("curl -u admin:{secret} https://x.example"),
+            "SECRET",
+            &secret,
+        );
+        nothing("docker run -u 1000:100000 image");
+    }
+
+    #[test]
     fn placeholders_and_code_are_none() {
         for value in [
             "REDACTED",

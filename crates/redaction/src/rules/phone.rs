@@ -190,8 +190,8 @@ fn judge(
         }
         Shape::Certain | Shape::Likely | Shape::Possible if told && whole => Some((&CONTEXT, 0.7)),
         Shape::Possible if hinted && whole && total >= 9 => Some((&CONTEXT, 0.55)),
-        Shape::Plain if told => Some((&CONTEXT, 0.6)),
-        Shape::Plain if hinted && total >= 10 && total <= 12 => Some((&CONTEXT, 0.5)),
+        Shape::Plain if told && whole => Some((&CONTEXT, 0.6)),
+        Shape::Plain if hinted && whole && (10..=12).contains(&total) => Some((&CONTEXT, 0.5)),
         Shape::Certain | Shape::Likely | Shape::Possible if scanner.is_bare(from, end) => {
             Some((&CONTEXT, 0.5))
         }
@@ -213,10 +213,11 @@ fn opens_cleanly(bytes: &[u8], from: usize) -> bool {
 
 /// Whether more groups stand beside the taken ones as if they belonged to the same row.
 fn stands_apart(groups: &[Group], first: usize, to: usize) -> bool {
-    let spaced = groups[first..to - 1]
-        .iter()
-        .all(|group| group.sep == Sep::Space);
-    let free = |sep: Sep| sep == Sep::None || (sep == Sep::Space && !spaced && to - first > 1);
+    let spaced = to - first > 1
+        && groups[first..to - 1]
+            .iter()
+            .all(|group| group.sep == Sep::Space);
+    let free = |sep: Sep| sep == Sep::None || (sep == Sep::Space && !spaced);
     (first == 0 || free(groups[first - 1].sep)) && free(groups[to - 1].sep)
 }
 
@@ -343,6 +344,14 @@ mod tests {
             finds(&format!("{number} office"), "PHONE", number);
             finds(&format!("Phone: {number}"), "PHONE", number);
         }
+    }
+
+    #[test]
+    fn the_first_figures_of_an_id_are_no_number_beside_another_one() {
+        let text =
+            "{\"phone\":\"020 7946 0958\",\"session\":\"53439117-61a1-9ef3-e1e4-1582dac3bb65\"}";
+        assert_eq!(crate::testing::types(text), ["PHONE"]);
+        nothing("{\"routing\":\"50109959045\",\"note\":\"Cell including\"}");
     }
 
     #[test]
