@@ -21,26 +21,26 @@ pub(crate) struct Context([u8; TOPICS]);
 
 impl Context {
     /// Whether a word of this topic is near.
-    pub(crate) fn has(&self, topic: Topic) -> bool {
+    pub(crate) fn has(self, topic: Topic) -> bool {
         self.distance(topic) != ABSENT
     }
 
     /// Whether a word of this topic is nearer than any word for another kind of number.
-    pub(crate) fn says(&self, topic: Topic) -> bool {
+    pub(crate) fn says(self, topic: Topic) -> bool {
         self.has(topic) && self.distance(topic) <= self.distance(Topic::Other)
     }
 
     /// Whether a word of this topic stands directly before, with hardly more than a mark between.
-    pub(crate) fn tells(&self, topic: Topic) -> bool {
+    pub(crate) fn tells(self, topic: Topic) -> bool {
         self.distance(topic) <= 2
     }
 
     /// Whether the nearest word says that this is a number of another kind.
-    pub(crate) fn denies(&self, topic: Topic) -> bool {
+    pub(crate) fn denies(self, topic: Topic) -> bool {
         self.distance(Topic::Other) < self.distance(topic)
     }
 
-    fn distance(&self, topic: Topic) -> u8 {
+    fn distance(self, topic: Topic) -> u8 {
         self.0[topic as usize]
     }
 }

@@ -50,6 +50,11 @@ pub(crate) fn run_start(bytes: &[u8], at: usize, floor: usize, keep: impl Fn(u8)
     start
 }
 
+/// How often `wanted` occurs.
+pub(crate) fn count(bytes: &[u8], wanted: u8) -> usize {
+    memchr::memchr_iter(wanted, bytes).count()
+}
+
 /// The character that starts at `at`.
 pub(crate) fn char_at(text: &str, at: usize) -> Option<char> {
     text.get(at..)?.chars().next()

@@ -104,22 +104,7 @@ impl Triggers {
     pub(crate) fn run(&self, scanner: &mut Scanner<'_>) {
         // Secrets first: what they cover is no context for numbers.
         self.keywords(scanner);
-        self.characters(scanner);
-    }
-
-    fn characters(&self, scanner: &mut Scanner<'_>) {
-        let bytes = scanner.bytes();
-        let mut at = 0;
-        while at < bytes.len() {
-            at = match CLASSES[usize::from(bytes[at])] {
-                Class::Nothing => at + 1,
-                Class::Digit => number::at(scanner, at),
-                Class::At => email::at(scanner, at, 1),
-                Class::Colon => colon(scanner, at),
-                Class::Dot => dot(scanner, at),
-                Class::Dash => dash(scanner, at),
-            };
-        }
+        characters(scanner);
     }
 
     fn keywords(&self, scanner: &mut Scanner<'_>) {
@@ -157,6 +142,21 @@ impl Triggers {
             };
             done = done.max(reached.unwrap_or(end));
         }
+    }
+}
+
+fn characters(scanner: &mut Scanner<'_>) {
+    let bytes = scanner.bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        at = match CLASSES[usize::from(bytes[at])] {
+            Class::Nothing => at + 1,
+            Class::Digit => number::at(scanner, at),
+            Class::At => email::at(scanner, at, 1),
+            Class::Colon => colon(scanner, at),
+            Class::Dot => dot(scanner, at),
+            Class::Dash => dash(scanner, at),
+        };
     }
 }
 

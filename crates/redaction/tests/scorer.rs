@@ -126,13 +126,13 @@ fn score(detector: &Detector, rows: &[Value], types: &[&str]) -> Score {
         let text = row["text"].as_str().expect("a row has a text");
         let in_row = row["scope"].as_array().expect("a row has a scope");
         let in_row: HashSet<&str> = in_row.iter().filter_map(Value::as_str).collect();
-        let scope: HashSet<&str> = types
+        let wanted: HashSet<&str> = types
             .iter()
             .copied()
             .filter(|entity| in_row.contains(entity))
             .collect();
-        let gold = labels(row, &scope);
-        let found = predictions(detector, text, &scope);
+        let gold = labels(row, &wanted);
+        let found = predictions(detector, text, &wanted);
         for (both, entity) in gold
             .union(&found)
             .map(|span| (gold.contains(span), &span.2))

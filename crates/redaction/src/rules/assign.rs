@@ -205,7 +205,7 @@ fn link(bytes: &[u8], name_end: usize, flag: bool) -> Option<(usize, Link)> {
         });
         return Some(opened(bytes, from));
     }
-    if tie == at && !rest.first().is_some_and(|byte| *byte >= 0x80) {
+    if tie == at && rest.first().is_none_or(|byte| *byte < 0x80) {
         return None;
     }
     if flag {

@@ -118,7 +118,7 @@ fn grouping_is_plausible(groups: &[super::number::Group]) -> bool {
     let lengths: Vec<usize> = groups.iter().map(super::number::Group::len).collect();
     matches!(
         lengths.as_slice(),
-        [4, 6, 5 | 4] | [4, 5, 6] | [6, 13] | [8, 8] | [4, 12] | [6, 6 | 10]
+        [4, 6, 5 | 4] | [4, 5, 6] | [6, 13 | 6 | 10] | [8, 8] | [4, 12]
     ) || lengths[..lengths.len() - 1].iter().all(|len| *len == 4) && lengths[lengths.len() - 1] <= 4
 }
 
@@ -168,7 +168,7 @@ fn luhn(digits: &[u8]) -> bool {
             }
         })
         .sum();
-    sum % 10 == 0 && digits.iter().any(|digit| *digit != digits[0])
+    sum.is_multiple_of(10) && digits.iter().any(|digit| *digit != digits[0])
 }
 
 #[cfg(test)]

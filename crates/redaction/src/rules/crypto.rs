@@ -45,7 +45,7 @@ pub(crate) fn word(scanner: &mut Scanner<'_>, start: usize) {
     match (text.len(), text[0]) {
         (26..=35, b'1' | b'3') if base58check(text) => scanner.push(&BASE58, start, end, 1.0),
         (42, b'0') if text[1] == b'x' && is_address(&text[2..]) => {
-            scanner.push(&HEX, start, end, 0.75)
+            scanner.push(&HEX, start, end, 0.75);
         }
         _ => {}
     }

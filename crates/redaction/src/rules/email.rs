@@ -72,8 +72,21 @@ fn local_start(text: &str, at: usize) -> usize {
 
 fn is_local(ch: char, any_script: bool) -> bool {
     match ch {
-        'a'..='z' | 'A'..='Z' | '0'..='9' => true,
-        '.' | '_' | '%' | '+' | '-' | '\'' | '&' | '~' | '#' | '!' | '$' | '*' => true,
+        'a'..='z'
+        | 'A'..='Z'
+        | '0'..='9'
+        | '.'
+        | '_'
+        | '%'
+        | '+'
+        | '-'
+        | '\''
+        | '&'
+        | '~'
+        | '#'
+        | '!'
+        | '$'
+        | '*' => true,
         _ if (ch as u32) < 0x80 => false,
         _ => is_name_char(ch) && (any_script || (ch as u32) < 0x590),
     }

@@ -7,7 +7,7 @@ use super::phone_shape::{self, Shape};
 use crate::Entity;
 use crate::context::{Context, Topic};
 use crate::rule::{Rule, Strength};
-use crate::text::{byte_at, byte_before, ends_token, is_word, run_end};
+use crate::text::{byte_at, byte_before, count, ends_token, is_word, run_end};
 
 pub(crate) static INTERNATIONAL: Rule = Rule {
     id: "phone-international",
@@ -154,15 +154,9 @@ fn national(scanner: &mut Scanner<'_>, clump: &Clump, first: usize, start: usize
         if total <= 7 && is_house_number(bytes, end) && !context.tells(Topic::Phone) {
             continue;
         }
-        let Some((rule, score)) = judge(
-            scanner,
-            shape,
-            &context,
-            whole,
-            extended,
-            (from, end),
-            total,
-        ) else {
+        let Some((rule, score)) =
+            judge(scanner, shape, context, whole, extended, (from, end), total)
+        else {
             continue;
         };
         return Some(finish(scanner, rule, from, end, score));
@@ -173,7 +167,7 @@ fn national(scanner: &mut Scanner<'_>, clump: &Clump, first: usize, start: usize
 fn judge(
     scanner: &Scanner<'_>,
     shape: Shape,
-    context: &Context,
+    context: Context,
     whole: bool,
     extended: bool,
     (from, end): (usize, usize),
@@ -229,8 +223,8 @@ fn closes_inside(bytes: &[u8], taken: &[Group]) -> bool {
 
 fn close_paren(bytes: &[u8], start: usize, end: usize) -> usize {
     let inner = &bytes[start..end];
-    let opened = inner.iter().filter(|byte| **byte == b'(').count();
-    let closed = inner.iter().filter(|byte| **byte == b')').count();
+    let opened = count(inner, b'(');
+    let closed = count(inner, b')');
     if opened > closed && byte_at(bytes, end) == b')' {
         end + 1
     } else {

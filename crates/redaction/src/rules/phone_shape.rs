@@ -94,12 +94,10 @@ fn north_american(bytes: &[u8], groups: &[Group], lengths: &[usize]) -> Option<S
         _ => return None,
     };
     match body {
-        [Sep::Dash, Sep::Dash] | [Sep::Dot, Sep::Dot] | [Sep::Space | Sep::Slash, Sep::Dash] => {
+        [Sep::Dash | Sep::Space | Sep::Slash, Sep::Dash] | [Sep::Dot, Sep::Dot] => {
             Some(Shape::Certain)
         }
-        [Sep::Space, Sep::Space] | [Sep::Dash, Sep::Space] | [Sep::Slash, Sep::Slash] => {
-            Some(Shape::Likely)
-        }
+        [Sep::Space | Sep::Dash, Sep::Space] | [Sep::Slash, Sep::Slash] => Some(Shape::Likely),
         _ => None,
     }
 }

@@ -4,7 +4,9 @@ use super::Scanner;
 use super::token_table::{Body, Shape};
 use crate::Entity;
 use crate::rule::{Rule, Strength};
-use crate::text::{byte_at, byte_before, ends_token, is_word, run_end, run_start, starts_token};
+use crate::text::{
+    byte_at, byte_before, count, ends_token, is_word, run_end, run_start, starts_token,
+};
 
 pub(crate) static TOKEN: Rule = Rule {
     id: "secret-provider-token",
@@ -134,10 +136,7 @@ pub(crate) fn jwt(scanner: &mut Scanner<'_>, start: usize) -> Option<usize> {
     }
     let end = run_end(bytes, start, usize::MAX, |byte| Body::Dotted.has(byte));
     let end = run_start(bytes, end, start, |byte| byte == b'.');
-    let parts = bytes[start..end]
-        .iter()
-        .filter(|byte| **byte == b'.')
-        .count();
+    let parts = count(&bytes[start..end], b'.');
     let free = starts_token(bytes, start);
     let first = bytes[start..end]
         .iter()
@@ -149,7 +148,7 @@ pub(crate) fn jwt(scanner: &mut Scanner<'_>, start: usize) -> Option<usize> {
     Some(end)
 }
 
-/// Handles `-----BEGIN ` (or the PuTTY header) seen at `start`; answers where the block ends.
+/// Handles `-----BEGIN ` (or the `PuTTY` header) seen at `start`; answers where the block ends.
 pub(crate) fn key_block(scanner: &mut Scanner<'_>, start: usize) -> usize {
     let bytes = scanner.bytes();
     let title_end = run_end(bytes, start + 11, 64, |byte| {
@@ -207,17 +206,17 @@ pub(crate) fn word_with_digit(scanner: &mut Scanner<'_>, at: usize) -> usize {
     let word = run_start(bytes, at, start, is_word);
     match end - word {
         32 => mailchimp(scanner, word, end),
-        34 if matches!(&bytes[word..word + 2], b"SK" | b"AC") => {
-            if bytes[word + 2..end].iter().all(u8::is_ascii_hexdigit) {
-                scanner.push(&DOTTED, word, end, 0.9);
-            }
-        }
+        34 if is_twilio(&bytes[word..end]) => scanner.push(&DOTTED, word, end, 0.9),
         17 if bytes[word..].starts_with(b"pat") && byte_at(bytes, end) == b'.' => {
-            airtable(scanner, word, end)
+            airtable(scanner, word, end);
         }
         _ => {}
     }
     end
+}
+
+fn is_twilio(word: &[u8]) -> bool {
+    matches!(&word[..2], b"SK" | b"AC") && word[2..].iter().all(u8::is_ascii_hexdigit)
 }
 
 fn airtable(scanner: &mut Scanner<'_>, start: usize, dot: usize) {

@@ -4,7 +4,7 @@ use super::Scanner;
 use super::assign::Kind;
 use super::token::distinct;
 use crate::covered::placeholder_follows;
-use crate::text::{byte_at, is_word, run_end};
+use crate::text::{byte_at, count, is_word, run_end};
 
 /// What ties a name to its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +50,8 @@ fn trim(bytes: &[u8], from: usize, mut end: usize) -> usize {
     const MOST: usize = 8;
     let closes = |open: u8, close: u8, end: usize| {
         let value = &bytes[from..end];
-        let count = |wanted| value.iter().filter(|byte| **byte == wanted).count();
-        value.len() <= HEAD && count(open) < count(close)
+
+        value.len() <= HEAD && count(value, open) < count(value, close)
     };
     for _ in 0..MOST {
         let trimmed = end > from
@@ -150,7 +150,7 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
                 | "pwd"
                 | "user"
         )
-        || text.starts_with('$') && text[1..].bytes().all(|byte| is_word(byte))
+        || text.starts_with('$') && text[1..].bytes().all(is_word)
         || distinct(text.as_bytes()) < 3
         || WORDS.iter().any(|word| lower.contains(word))
             && !(lower.len() > 24 && digits(&lower) > 3)
