@@ -12,7 +12,7 @@ use crate::text::{byte_at, byte_before};
 
 const TOPICS: usize = 8;
 const BEFORE: usize = 60;
-const AFTER: usize = 14;
+const AFTER: usize = 20;
 const ABSENT: u8 = u8::MAX;
 
 /// How far away the nearest word of each topic is.
@@ -83,9 +83,17 @@ impl Lexicon {
         let mut nearest = [ABSENT; TOPICS];
         let window = Window::before(bytes, start, covered);
         let text = window.text();
+        let mut previous = (Topic::Phone, 0);
         for found in self.words.find_iter(text) {
             if is_whole_word(text, found.start(), found.end(), window.cut) {
-                let (topic, _) = self.topics[found.pattern().as_usize()];
+                let (named, _) = self.topics[found.pattern().as_usize()];
+                // In "account number" the first word says which number it is.
+                let joined = named == Topic::PhoneWeak
+                    && previous.0 != Topic::PhoneWeak
+                    && previous.1 > 0
+                    && found.start() <= previous.1 + 2;
+                let topic = if joined { previous.0 } else { named };
+                previous = (topic, found.end());
                 let distance = u8::try_from(text.len() - found.end()).unwrap_or(ABSENT - 1);
                 nearest[topic as usize] = nearest[topic as usize].min(distance);
             }
@@ -93,13 +101,20 @@ impl Lexicon {
         let text = after(bytes, end);
         for found in self.words.find_iter(text) {
             let (topic, after) = self.topics[found.pattern().as_usize()];
-            if after && is_whole_word(text, found.start(), found.end(), false) {
+            if !is_whole_word(text, found.start(), found.end(), false) {
+                continue;
+            }
+            if topic == Topic::Other {
+                break;
+            }
+            if after {
                 let topic = if topic == Topic::PhoneWeak {
                     Topic::Phone
                 } else {
                     topic
                 };
                 nearest[topic as usize] = 0;
+                break;
             }
         }
         Context(nearest)
@@ -197,6 +212,14 @@ mod tests {
     fn a_word_inside_another_word_does_not_count() {
         assert!(!before("microphone ").has(Topic::Phone));
         assert!(!before("phonetics ").has(Topic::Phone));
+    }
+
+    #[test]
+    fn a_number_is_of_the_kind_that_the_word_before_it_says() {
+        assert!(before("account number is ").denies(Topic::PhoneWeak));
+        assert!(!before("my card number is ").says(Topic::PhoneWeak));
+        assert!(before("phone number is ").says(Topic::Phone));
+        assert!(before("my number is ").says(Topic::PhoneWeak));
     }
 
     #[test]

@@ -373,6 +373,20 @@ pub(crate) const WORDS: &[(Topic, &[&str])] = &[
 
 /// Words after a number that speak of it: `… office`, `… exp 09/29`.
 pub(crate) const TELLING_AFTER: &[&str] = &[
-    "office", "fax", "mobile", "cell", "home", "work", "exp", "expires", "expiry", "cvv", "cvc",
-    "tel", "phone",
+    "office",
+    "fax",
+    "mobile",
+    "cell",
+    "home",
+    "work",
+    "exp",
+    "expires",
+    "expiry",
+    "cvv",
+    "cvc",
+    "tel",
+    "phone",
+    "number",
+    "ssn",
+    "social security",
 ];

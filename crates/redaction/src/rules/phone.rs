@@ -349,6 +349,20 @@ mod tests {
     }
 
     #[test]
+    fn a_number_with_another_name_is_left_alone() {
+        for text in [
+            "my bank account number is 1234567891",
+            "order number is 4155550132",
+            "the order number 12 3456 7890",
+            "4155550132 is the order number",
+        ] {
+            nothing(text);
+        }
+        finds("4155550132 is my phone number", "PHONE", "4155550132");
+        finds("455 6186 is my number", "PHONE", "455 6186");
+    }
+
+    #[test]
     fn rows_of_figures_dates_and_amounts_are_left_alone() {
         for text in [
             "epochs 885 611 204 199 833",
