@@ -7,7 +7,7 @@ use super::phone_shape::{self, Shape};
 use crate::Entity;
 use crate::context::{Context, Topic};
 use crate::rule::{Rule, Strength};
-use crate::text::{byte_at, byte_before, count, ends_token, is_word, run_end};
+use crate::text::{byte_at, byte_before, count, ends_token, is_word, run_end, run_start};
 
 pub(crate) static INTERNATIONAL: Rule = Rule {
     id: "phone-international",
@@ -189,6 +189,11 @@ fn judge(
         Shape::Certain | Shape::Likely | Shape::Possible if scanner.is_bare(from, end) => {
             Some((&CONTEXT, 0.5))
         }
+        Shape::Likely | Shape::Possible | Shape::Plain
+            if whole && !denied && total <= 11 && ends_address(bytes, from, end) =>
+        {
+            Some((&CONTEXT, 0.5))
+        }
         _ => None,
     }
 }
@@ -198,6 +203,20 @@ fn is_house_number(bytes: &[u8], end: usize) -> bool {
     byte_at(bytes, end) == b' '
         && byte_at(bytes, end + 1).is_ascii_uppercase()
         && byte_at(bytes, end + 2).is_ascii_lowercase()
+}
+
+/// Whether the number has a line of its own under a line of words, as in a letterhead.
+fn ends_address(bytes: &[u8], from: usize, end: usize) -> bool {
+    let Some(above) = from.checked_sub(1).filter(|at| bytes[*at] == b'\n') else {
+        return false;
+    };
+    let line = run_start(bytes, above, above.saturating_sub(48), |byte| byte != b'\n');
+    let words = bytes[line..above]
+        .iter()
+        .filter(|byte| byte.is_ascii_alphabetic())
+        .count();
+    let alone = matches!(byte_at(bytes, end), 0 | b'\n' | b'\r');
+    end - from >= 8 && alone && words >= 4 && line > 0
 }
 
 /// A bracketed area code is no call of a function and no index.

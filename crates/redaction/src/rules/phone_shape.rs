@@ -47,7 +47,8 @@ pub(crate) fn of(bytes: &[u8], groups: &[Group], open: bool) -> Shape {
         return shape;
     }
     let dotted = seps.iter().any(|group| group.sep == Sep::Dot);
-    if dotted && (lengths.len() < 3 || lengths.iter().any(|len| *len > 4)) {
+    let decimal = lengths.len() < 3 && lengths.iter().any(|len| *len < 3);
+    if dotted && (decimal || lengths.iter().any(|len| *len > 4)) {
         return Shape::Never;
     }
     let zero =
@@ -62,7 +63,8 @@ pub(crate) fn of(bytes: &[u8], groups: &[Group], open: bool) -> Shape {
             Shape::Possible
         };
     }
-    let local = lengths.iter().all(|len| (2..=8).contains(len)) && lengths.len() <= 5;
+    let single = lengths.iter().filter(|len| **len == 1).count();
+    let local = lengths.iter().all(|len| *len <= 8) && single <= 1 && lengths.len() <= 5;
     if local { Shape::Possible } else { Shape::Never }
 }
 
@@ -75,8 +77,8 @@ fn is_counting(digits: &[u8]) -> bool {
 /// `(12) 3456-7890`: an area code in brackets and at least six digits behind it.
 fn bracketed(lengths: &[usize], total: usize) -> Shape {
     let area = (2..=5).contains(&lengths[0]);
-    let blocks = lengths.iter().skip(1).all(|len| (2..=8).contains(len)) && lengths.len() <= 5;
-    if area && blocks && (8..=12).contains(&total) {
+    let blocks = lengths.iter().skip(1).all(|len| (2..=9).contains(len)) && lengths.len() <= 5;
+    if area && blocks && (8..=13).contains(&total) {
         Shape::Certain
     } else {
         Shape::Never

@@ -179,7 +179,8 @@ pub(crate) fn dot(scanner: &mut Scanner<'_>, at: usize) -> usize {
     let goes_on = matches!(after, b'@' | b'(' | b'[' | b'=' | b'_')
         || is_word(after)
         || after == b'.' && is_word(byte_at(bytes, name_end + 1));
-    let named = bytes[start..at].iter().any(u8::is_ascii_alphabetic);
+    // Initials before an abbreviation, as in `H.No`, are no host.
+    let named = at - start > 1 && bytes[start..at].iter().any(u8::is_ascii_alphabetic);
     if goes_on || !named || !(tld::is_common(last) || www) {
         return end;
     }
