@@ -17,6 +17,7 @@ mod counters;
 mod failure;
 mod gate;
 mod observe;
+mod openapi;
 mod operation;
 mod path;
 mod query;

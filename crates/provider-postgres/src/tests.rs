@@ -10,5 +10,6 @@ mod migrating;
 mod odd_settings;
 mod outage;
 mod plans;
+mod rates;
 mod scratch;
 mod tls;

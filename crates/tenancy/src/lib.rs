@@ -17,7 +17,7 @@ pub mod contract;
 use async_trait::async_trait;
 use throughline_domain::{Actor, KeyId, TenantId};
 
-pub use config::{InvalidConfig, MAX_TURN_BYTES, TenantConfig};
+pub use config::{InvalidConfig, MAX_TURN_BYTES, MaskLook, RedactionMode, TenantConfig};
 pub use cron::{Cron, InvalidCron};
 pub use error::TenancyError;
 pub use key::{KeyRecord, MintedKey, NewKey};

@@ -30,6 +30,6 @@ pub use fault::{
     turn_problem,
 };
 pub use identity::{IdentityBody, LookupAnswer, RefBody, ResolveAnswer, ResolveBody, UserAnswer};
-pub use problem::{Outcome, Problem};
+pub use problem::{Members, Outcome, Problem};
 pub use read::{ContextAnswer, HistoryAnswer, RecentAnswer, TurnBody};
 pub use reserved::{RESERVED, is_reserved};

@@ -3,6 +3,7 @@
 mod columns;
 mod decide;
 mod recover;
+mod seen;
 mod transaction;
 
 use std::collections::VecDeque;

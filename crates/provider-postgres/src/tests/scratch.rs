@@ -115,7 +115,13 @@ impl MemorySubject for Scratch {
     async fn tenant(&self, name: &str, ttl_days: u32) -> TenantId {
         let tenant = TenantId::parse(name).unwrap();
         self.store
-            .create_tenant(&tenant, TenantConfig { ttl_days, ..TenantConfig::default() })
+            .create_tenant(
+                &tenant,
+                TenantConfig {
+                    ttl_days,
+                    ..TenantConfig::default()
+                },
+            )
             .await
             .unwrap();
         tenant
@@ -123,7 +129,14 @@ impl MemorySubject for Scratch {
 
     async fn set_ttl(&self, tenant: &TenantId, ttl_days: u32) {
         self.store
-            .configure(tenant, TenantConfig { ttl_days, ..TenantConfig::default() }, None)
+            .configure(
+                tenant,
+                TenantConfig {
+                    ttl_days,
+                    ..TenantConfig::default()
+                },
+                None,
+            )
             .await
             .unwrap();
     }
