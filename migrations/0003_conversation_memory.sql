@@ -26,6 +26,8 @@ create table cross_channel_messages (
         redaction_state in ('pending', 'clean', 'redacted')
     ),
     redaction_metadata json,
+    -- Which version of the detector looked; null while nobody has.
+    detector_version integer,
     content_form text collate "C" not null check (content_form in ('raw', 'masked')),
     created_at timestamptz not null,
     ingested_at timestamptz not null,

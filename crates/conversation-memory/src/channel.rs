@@ -1,5 +1,7 @@
 //! Where a turn was said: channel kind, scope within it, and the canvas it belongs to.
 
+use std::fmt;
+
 use throughline_domain::{TextFault, check_text};
 
 /// A channel's kind: 1..=64 of `a-z 0-9 . _ -`, such as `slack-user`. Any such word is stored;
@@ -40,8 +42,9 @@ impl ChannelKind {
 }
 
 /// One conversation of one channel: kind and the channel's own id for it, 1..=512 bytes, opaque. The
-/// same id under two kinds is two scopes (T-21).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// same id under two kinds is two scopes (T-21). Debug shows the kind only: the id may be a phone
+/// number (T-66).
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChannelScope {
     kind: ChannelKind,
     id: String,
@@ -71,6 +74,12 @@ impl ChannelScope {
     }
 }
 
+impl fmt::Debug for ChannelScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ChannelScope({}, ***)", self.kind.as_str())
+    }
+}
+
 /// The canvas (task thread) a turn belongs to: 1..=128 bytes, opaque.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CanvasSessionId(String);
@@ -88,5 +97,51 @@ impl CanvasSessionId {
     /// The id.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(word: &str) -> Result<ChannelKind, InvalidName> {
+        ChannelKind::parse(word)
+    }
+
+    #[test]
+    fn a_kind_is_a_plain_word() {
+        for good in ["slack-user", "a", "9", "a.b_c-d", &"x".repeat(64)] {
+            assert_eq!(kind(good).unwrap().as_str(), good);
+        }
+        for bad in ["", " ", "Slack", "a b", "a:b", "é", "a\0", &"x".repeat(65)] {
+            assert_eq!(kind(bad), Err(InvalidName::Kind), "{bad:?}");
+        }
+    }
+
+    // failures.md 7, 11, 25: 1 to the limit in bytes, never blank, no NUL, otherwise untouched.
+    #[test]
+    fn scope_and_canvas_ids_are_opaque_but_never_blank() {
+        let scope = |id: &str| ChannelScope::new(kind("custom").unwrap(), id).is_ok();
+        let canvas = |id: &str| CanvasSessionId::parse(id).is_ok();
+        for bad in ["", " ", "\t\n", "a\0b"] {
+            assert!(!scope(bad) && !canvas(bad), "{bad:?}");
+        }
+        for good in [" a ", "C024/1700000000.000100", "é", "a:b"] {
+            assert!(scope(good) && canvas(good), "{good:?}");
+        }
+        for (bytes, accepted) in [(511, true), (512, true), (513, false)] {
+            assert_eq!(scope(&"x".repeat(bytes)), accepted, "{bytes}");
+        }
+        for (bytes, accepted) in [(127, true), (128, true), (129, false)] {
+            assert_eq!(canvas(&"x".repeat(bytes)), accepted, "{bytes}");
+        }
+        assert!(!scope(&"é".repeat(257)) && scope(&"é".repeat(256)));
+    }
+
+    // failures.md 33, T-66
+    #[test]
+    fn debug_output_shows_no_scope_id() {
+        let scope = ChannelScope::new(kind("whatsapp-phone").unwrap(), "4179").unwrap();
+        assert_eq!(format!("{scope:?}"), "ChannelScope(whatsapp-phone, ***)");
     }
 }

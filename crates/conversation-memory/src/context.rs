@@ -64,7 +64,7 @@ mod tests {
     use throughline_domain::{Ids, Json, SeededIds, TurnId, UserId};
 
     use super::*;
-    use crate::{ChannelKind, ChannelScope, RedactionState};
+    use crate::{ChannelKind, ChannelScope, ContentForm, Redaction};
 
     fn now() -> Timestamp {
         Timestamp::from_millis(1_700_000_000_000)
@@ -83,7 +83,8 @@ mod tests {
             tool_calls: None,
             metadata: Json::empty_object(),
             created_at: now().minus(Duration::from_secs(60 * number)),
-            redaction_state: RedactionState::Clean,
+            redaction: Redaction::clean(1),
+            form: ContentForm::Raw,
         }
     }
 

@@ -10,6 +10,7 @@ mod history;
 mod isolation;
 mod landing;
 mod paging;
+mod pending;
 mod recent;
 mod sample;
 mod together;
@@ -33,6 +34,7 @@ pub use history::*;
 pub use isolation::*;
 pub use landing::*;
 pub use paging::*;
+pub use pending::*;
 pub use recent::*;
 pub use turns::{TurnBuilder, turn};
 pub use usage::*;
@@ -117,6 +119,9 @@ macro_rules! conversation_memory_contract {
             the_last_page_says_so
             turns_left_out_make_no_next_page
             a_page_goes_on_from_any_place_within_its_bounds
+            a_pending_turn_is_left_out_and_counted
+            pending_turns_never_shorten_a_page
+            pending_turns_of_others_are_not_counted
             recent_turns_come_newest_first_across_channels
             a_thousand_turns_of_one_moment_stay_in_append_order
             since_is_inclusive_and_until_exclusive
@@ -156,6 +161,7 @@ mod tests {
             include_str!("contract/isolation.rs"),
             include_str!("contract/landing.rs"),
             include_str!("contract/paging.rs"),
+            include_str!("contract/pending.rs"),
             include_str!("contract/recent.rs"),
             include_str!("contract/usage.rs"),
         ] {

@@ -108,6 +108,9 @@ pub enum RejectReason {
     /// Said longer ago than the tenant keeps turns (T-26).
     #[error("the turn is older than the tenant keeps turns")]
     Expired,
+    /// The turn passed every check and the store still refuses its content, by itself.
+    #[error("the store cannot keep this turn; change its content")]
+    Unstorable,
 }
 
 /// Why an append did not answer with a plain success. The key is always there.

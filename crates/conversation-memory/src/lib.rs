@@ -14,6 +14,7 @@ mod key;
 mod limits;
 mod new_turn;
 mod read;
+mod redaction;
 mod turn;
 
 #[cfg(feature = "contract")]
@@ -35,6 +36,7 @@ pub use limits::{
 };
 pub use new_turn::{NewTurn, TurnDraft};
 pub use read::{Limit, Position, RecentPage, RecentQuery, Usage};
+pub use redaction::{ContentForm, MaskedContent, Redaction};
 pub use turn::{RedactionState, Turn};
 
 /// The capability `crossChannelConversationMemory@1`.

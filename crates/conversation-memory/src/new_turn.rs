@@ -4,9 +4,9 @@ use serde_json::Value;
 use throughline_domain::{Json, Timestamp, UserId, check_text};
 
 use crate::{
-    CanvasSessionId, ChannelScope, ClientMessageId, InvalidTurn, JSON_DEPTH,
+    CanvasSessionId, ChannelScope, ClientMessageId, ContentForm, InvalidTurn, JSON_DEPTH,
     MAX_ASSISTANT_ANSWER_BYTES, MAX_METADATA_BYTES, MAX_TOOL_CALLS_BYTES, MAX_USER_MESSAGE_BYTES,
-    RedactionState, RequestDigest,
+    MaskedContent, Redaction, RequestDigest,
 };
 
 /// What a caller sent, not yet checked.
@@ -45,7 +45,8 @@ pub struct NewTurn {
     tool_calls: Option<Json>,
     metadata: Json,
     digest: RequestDigest,
-    redaction_state: RedactionState,
+    redaction: Redaction,
+    form: ContentForm,
 }
 
 impl TurnDraft {
@@ -85,7 +86,9 @@ impl TurnDraft {
             tool_calls,
             metadata,
             digest: RequestDigest::default(),
-            redaction_state: RedactionState::Clean,
+            // Fails closed: a turn that nobody scans is read by nobody.
+            redaction: Redaction::pending(),
+            form: ContentForm::Raw,
         };
         turn.digest = RequestDigest::of(&turn);
         Ok(turn)
@@ -113,6 +116,14 @@ impl NewTurn {
     /// Who said it, as the caller named them.
     pub fn user(&self) -> UserId {
         self.user
+    }
+
+    /// The same turn for another user: a caller that names a channel user is checked before that user
+    /// is resolved, so that a refused turn never makes one.
+    #[must_use]
+    pub fn for_user(mut self, user: UserId) -> Self {
+        self.user = user;
+        self
     }
 
     /// Where it was said.
@@ -155,9 +166,34 @@ impl NewTurn {
         self.digest
     }
 
-    /// In which redaction state the row lands.
-    pub fn redaction_state(&self) -> RedactionState {
-        self.redaction_state
+    /// What a scan found; pending until [`with_redaction`](Self::with_redaction).
+    pub fn redaction(&self) -> &Redaction {
+        &self.redaction
+    }
+
+    /// In which form the texts are stored.
+    pub fn form(&self) -> ContentForm {
+        self.form
+    }
+
+    /// The turn with the result of its scan.
+    #[must_use]
+    pub fn with_redaction(mut self, redaction: Redaction) -> Self {
+        self.redaction = redaction;
+        self
+    }
+
+    /// The turn with masked texts in the place of the original ones. The digest stays that of the
+    /// original, so that a retry is still known as one.
+    #[must_use]
+    pub fn with_masked_content(mut self, content: MaskedContent, redaction: Redaction) -> Self {
+        self.user_message = content.user_message;
+        self.assistant_answer = content.assistant_answer;
+        self.tool_calls = content.tool_calls;
+        self.metadata = content.metadata;
+        self.form = ContentForm::Masked;
+        self.redaction = redaction;
+        self
     }
 
     /// UTF-8 bytes of the user's message.

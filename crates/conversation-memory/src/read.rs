@@ -62,7 +62,8 @@ pub struct RecentPage {
     pub turns: Vec<Turn>,
     /// Where the next page goes on; `None` when there is nothing older.
     pub next: Option<Position>,
-    /// Turns left out because they are not scanned yet, counted up to the limit (T-07).
+    /// Turns that the query asks for, on whatever page, and that are left out because nobody has
+    /// scanned them yet; counted up to the limit (T-07).
     pub pending_excluded: u32,
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use throughline_domain::{Json, Timestamp, TurnId, UserId};
 
-use crate::{CanvasSessionId, ChannelScope};
+use crate::{CanvasSessionId, ChannelScope, ContentForm, Redaction};
 
 /// Whether a turn was looked through for personal data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,13 +58,16 @@ pub struct Turn {
     pub metadata: Json,
     /// When it was said, after clamping (T-26).
     pub created_at: Timestamp,
-    /// Whether it was looked through.
-    pub redaction_state: RedactionState,
+    /// What looking through it found. The texts here are as stored; masks are the reader's to put
+    /// on, unless `form` says they were stored masked.
+    pub redaction: Redaction,
+    /// In which form the texts are stored.
+    pub form: ContentForm,
 }
 
 impl fmt::Debug for Turn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.redaction_state.as_str();
+        let state = self.redaction.state().as_str();
         let (said, answered) = (self.user_message.len(), self.assistant_answer.len());
         let (id, seq, at) = (self.id, self.seq, self.created_at);
         write!(
@@ -93,7 +96,8 @@ mod tests {
             tool_calls: Some(Json::from_stored("\"sentinel\"")),
             metadata: Json::from_stored("{\"sentinel\":1}"),
             created_at: Timestamp::from_millis(0),
-            redaction_state: RedactionState::Clean,
+            redaction: Redaction::clean(1),
+            form: ContentForm::Raw,
         };
         let printed = format!("{turn:?}");
         assert!(!printed.contains("sentinel"), "{printed}");

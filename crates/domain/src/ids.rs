@@ -64,7 +64,7 @@ macro_rules! ulid_newtypes {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
                 text.parse().map_err(serde::de::Error::custom)
             }
         }

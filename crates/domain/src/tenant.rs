@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A tenant's name: 1..=64 of `a-z 0-9 . _ -`. There is no default and no conversion from a bare
 /// string: a value exists because something checked it (D-01, R-131).
@@ -51,6 +51,13 @@ impl fmt::Debug for TenantId {
 impl Serialize for TenantId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for TenantId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        Self::parse(&name).map_err(serde::de::Error::custom)
     }
 }
 

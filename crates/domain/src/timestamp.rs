@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Microseconds since the Unix epoch, kept within what RFC 3339 can print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -88,6 +88,15 @@ impl Serialize for Timestamp {
     }
 }
 
+/// Reads RFC 3339; anything finer than a microsecond is cut.
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        let moment: jiff::Timestamp = text.parse().map_err(serde::de::Error::custom)?;
+        Ok(Self::from_micros(moment.as_microsecond()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +111,16 @@ mod tests {
             Timestamp::from_micros(-1).to_string(),
             "1969-12-31T23:59:59.999999Z"
         );
+    }
+
+    #[test]
+    fn it_reads_what_it_prints() {
+        for micros in [-1, 0, 1_700_000_000_123_456] {
+            let moment = Timestamp::from_micros(micros);
+            let text = serde_json::to_string(&moment).unwrap();
+            assert_eq!(serde_json::from_str::<Timestamp>(&text).unwrap(), moment);
+        }
+        assert!(serde_json::from_str::<Timestamp>("\"yesterday\"").is_err());
     }
 
     #[test]

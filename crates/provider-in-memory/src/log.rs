@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use throughline_conversation_memory::{ClientMessageId, Usage};
+use throughline_conversation_memory::{ClientMessageId, RedactionState, Usage};
 use throughline_domain::UserId;
 
 use crate::state::{Log, Ordered, Row};
@@ -34,6 +34,9 @@ impl Log {
         let user = self.by_user.entry(row.user).or_default();
         user.usage.turn_count += 1;
         user.usage.byte_count += row.said.bytes();
+        if row.said.redaction().state() == RedactionState::Pending {
+            user.pending.insert(position);
+        }
         user.turns.insert(position, row.clone());
         if let Some(shown) = self
             .by_scope

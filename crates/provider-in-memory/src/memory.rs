@@ -55,6 +55,7 @@ impl ConversationMemory for InMemoryStore {
 
     async fn clear(&self, tenant: &TenantId, scope: &ChannelScope) -> Result<(), MemoryError> {
         self.write_tenant(tenant, |state, _| clear::clear(&mut state.log, scope))
+            .map(drop)
             .ok_or_else(|| unknown(tenant))
     }
 

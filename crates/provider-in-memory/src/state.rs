@@ -1,14 +1,14 @@
 //! What the store knows. Everything of a tenant hangs under that tenant, so that no look-up can
 //! cross from one to another.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use throughline_conversation_memory::{
     ChannelScope, ClientMessageId, NewTurn, Position, Turn, Usage,
 };
-use throughline_domain::{KeyId, TenantId, Timestamp, TurnId, UserId};
+use throughline_domain::{TenantId, Timestamp, TurnId, UserId};
 use throughline_tenancy::{KeyRecord, Principal, Tenant};
 
 use crate::audit::Trail;
@@ -38,7 +38,8 @@ pub(crate) struct TenantState {
 #[derive(Default)]
 pub(crate) struct Keys {
     pub(crate) records: Vec<KeyRecord>,
-    pub(crate) by_hash: HashMap<TokenHash, KeyId>,
+    /// Places in `records`, which never shrinks: a key is revoked, not removed.
+    pub(crate) by_hash: HashMap<TokenHash, usize>,
 }
 
 /// Turns in the order that every reader uses.
@@ -62,6 +63,8 @@ pub(crate) struct Log {
 #[derive(Default)]
 pub(crate) struct UserLog {
     pub(crate) turns: Ordered,
+    /// Those of `turns` that are not scanned yet, so that counting them costs nothing else.
+    pub(crate) pending: BTreeSet<Position>,
     pub(crate) usage: Usage,
 }
 
@@ -126,7 +129,8 @@ impl Row {
             tool_calls: said.tool_calls().cloned(),
             metadata: said.metadata().clone(),
             created_at: self.created_at,
-            redaction_state: said.redaction_state(),
+            redaction: said.redaction().clone(),
+            form: said.form(),
         }
     }
 }

@@ -140,10 +140,19 @@ mod tests {
             Address::parse("postgres://u@h/d?application_name=a&sslmode=verify-full&keepalives=1")
                 .unwrap();
         assert_eq!(address.ssl_mode, SslMode::VerifyFull);
-        assert_eq!(address.url, "postgres://u@h/d?application_name=a&keepalives=1");
+        assert_eq!(
+            address.url,
+            "postgres://u@h/d?application_name=a&keepalives=1"
+        );
         let address = Address::parse("postgresql://u@h/d?sslmode=disable").unwrap();
-        assert_eq!((address.ssl_mode, address.url.as_str()), (SslMode::Disable, "postgresql://u@h/d"));
-        assert_eq!(Address::parse("postgres://h/d").unwrap().ssl_mode, SslMode::Prefer);
+        assert_eq!(
+            (address.ssl_mode, address.url.as_str()),
+            (SslMode::Disable, "postgresql://u@h/d")
+        );
+        assert_eq!(
+            Address::parse("postgres://h/d").unwrap().ssl_mode,
+            SslMode::Prefer
+        );
     }
 
     #[test]
@@ -151,7 +160,10 @@ mod tests {
         let fault = |url: &str| Address::parse(url).err();
         assert_eq!(fault("host=h password=p"), Some(UrlFault::Scheme));
         assert_eq!(fault("mysql://h/d"), Some(UrlFault::Scheme));
-        assert_eq!(fault("postgres://h/d?sslmode=verify-ca"), Some(UrlFault::SslMode));
+        assert_eq!(
+            fault("postgres://h/d?sslmode=verify-ca"),
+            Some(UrlFault::SslMode)
+        );
     }
 
     #[test]

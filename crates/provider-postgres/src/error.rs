@@ -33,9 +33,16 @@ pub(crate) enum StoreError {
         source: tokio_postgres::Error,
     },
     #[error("statement {statement} gave no answer within {after:?}")]
-    TimedOut { statement: &'static str, after: Duration },
+    TimedOut {
+        statement: &'static str,
+        after: Duration,
+    },
     #[error("{table}.{column} of {row} cannot be read")]
-    Corrupt { table: &'static str, column: &'static str, row: String },
+    Corrupt {
+        table: &'static str,
+        column: &'static str,
+        row: String,
+    },
     #[error("the transaction met others {0} times in a row")]
     Contended(u32),
 }
@@ -66,7 +73,10 @@ impl StoreError {
     pub(crate) fn driver(statement: &'static str, error: tokio_postgres::Error) -> Self {
         match ServerFault::of(&error) {
             Some(fault) => Self::Refused { statement, fault },
-            None => Self::Lost { statement, source: error },
+            None => Self::Lost {
+                statement,
+                source: error,
+            },
         }
     }
 
@@ -120,7 +130,9 @@ impl StoreError {
 
     pub(crate) fn tenancy(self, tenant: Option<&TenantId>) -> TenancyError {
         match (self.meaning(), tenant) {
-            (Meaning::MissingReference, Some(tenant)) => TenancyError::UnknownTenant(tenant.clone()),
+            (Meaning::MissingReference, Some(tenant)) => {
+                TenancyError::UnknownTenant(tenant.clone())
+            }
             _ => TenancyError::Unavailable(Box::new(self)),
         }
     }

@@ -28,7 +28,9 @@ impl PlatformIdentity for PostgresStore {
         tenant: &TenantId,
         channel_user: &ChannelUser,
     ) -> Result<Resolved, IdentityError> {
-        resolve::resolve(self, tenant, channel_user).await.map_err(|error| error.identity(tenant))
+        resolve::resolve(self, tenant, channel_user)
+            .await
+            .map_err(|error| error.identity(tenant))
     }
 
     async fn lookup(

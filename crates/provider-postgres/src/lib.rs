@@ -19,6 +19,9 @@ mod store;
 mod tenancy;
 mod tls;
 
+#[cfg(test)]
+mod tests;
+
 pub use config::{PostgresConfig, StatementMode, TlsOptions, UrlFault};
 pub use migrate::{MigrateError, MigrationReport, migrate};
 pub use schema_status::{SchemaError, SchemaStatus};

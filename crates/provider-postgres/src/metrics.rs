@@ -42,7 +42,10 @@ impl Metrics {
         registry.register(Box::new(pool_wait.clone()))?;
         registry.register(Box::new(statements.clone()))?;
         registry.register(Box::new(PoolGauges::new(pool.clone())?))?;
-        Ok(Self { pool_wait, statements })
+        Ok(Self {
+            pool_wait,
+            statements,
+        })
     }
 
     pub(crate) fn waited(&self, time: Duration) {
@@ -50,7 +53,9 @@ impl Metrics {
     }
 
     pub(crate) fn ran(&self, statement: &str, time: Duration) {
-        self.statements.with_label_values(&[statement]).observe(time.as_secs_f64());
+        self.statements
+            .with_label_values(&[statement])
+            .observe(time.as_secs_f64());
     }
 }
 
@@ -82,16 +87,18 @@ impl Collector for PoolGauges {
     }
 
     fn collect(&self) -> Vec<MetricFamily> {
-        let status = self.pool.status();
+        let pool = self.pool.status();
         let states = [
-            ("max", status.max_size),
-            ("open", status.size),
-            ("idle", status.available),
-            ("waiting", status.waiting),
+            ("max", pool.max_size),
+            ("open", pool.size),
+            ("idle", pool.available),
+            ("waiting", pool.waiting),
         ];
         for (state, connections) in states {
             let connections = i64::try_from(connections).unwrap_or(i64::MAX);
-            self.connections.with_label_values(&[state]).set(connections);
+            self.connections
+                .with_label_values(&[state])
+                .set(connections);
         }
         self.connections.collect()
     }

@@ -20,7 +20,7 @@ pub(crate) static MIGRATOR: Migrator = {
 /// Any number that no other program of this database takes for a lock of its own.
 const LOCK: i64 = 0x7468_726f_7567_686c;
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(50);
-const WAIT_AT_MOST: Duration = Duration::from_secs(10 * 60);
+const WAIT_AT_MOST: Duration = Duration::from_mins(10);
 
 /// What a run of [`migrate`] did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,9 @@ pub enum MigrateError {
     #[error("the database cannot be reached")]
     Unreachable(#[source] sqlx::Error),
     /// Another process holds the lock, longer than any migration should take.
-    #[error("another process is still migrating after {WAIT_AT_MOST:?}; look for it, then try again")]
+    #[error(
+        "another process is still migrating after {WAIT_AT_MOST:?}; look for it, then try again"
+    )]
     Locked,
     /// The database is newer than this binary.
     #[error(
@@ -54,13 +56,17 @@ pub enum MigrateError {
         known: i64,
     },
     /// An applied migration is not the one of this binary.
-    #[error("migration {version} was applied with another text than this binary's; use the binary it came from")]
+    #[error(
+        "migration {version} was applied with another text than this binary's; use the binary it came from"
+    )]
     Altered {
         /// Which.
         version: i64,
     },
     /// A migration stopped half-way.
-    #[error("migration {version} stopped half-way; repair it by hand, then delete its row from _sqlx_migrations")]
+    #[error(
+        "migration {version} stopped half-way; repair it by hand, then delete its row from _sqlx_migrations"
+    )]
     Unfinished {
         /// Which.
         version: i64,
@@ -105,7 +111,9 @@ fn options(config: &PostgresConfig) -> Result<PgConnectOptions, MigrateError> {
         Some(path) => options.ssl_root_cert(path),
         None => options,
     };
-    Ok(options.application_name("throughline migrate").disable_statement_logging())
+    Ok(options
+        .application_name("throughline migrate")
+        .disable_statement_logging())
 }
 
 /// Asks again and again instead of waiting inside a statement, for the reason given at
@@ -130,20 +138,33 @@ async fn lock(connection: &mut PgConnection) -> Result<(), MigrateError> {
 
 async fn run(connection: &mut PgConnection) -> Result<MigrationReport, MigrateError> {
     let before = applied(connection).await?;
-    let known = MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or(0);
+    let known = MIGRATOR
+        .iter()
+        .map(|migration| migration.version)
+        .max()
+        .unwrap_or(0);
     if let Some(&newest) = before.last().filter(|&&newest| newest > known) {
-        return Err(MigrateError::Ahead { applied: newest, known });
+        return Err(MigrateError::Ahead {
+            applied: newest,
+            known,
+        });
     }
-    MIGRATOR.run(&mut *connection).await.map_err(|error| match error {
-        SqlxError::VersionMismatch(version) | SqlxError::VersionMissing(version) => {
-            MigrateError::Altered { version }
-        }
-        SqlxError::Dirty(version) => MigrateError::Unfinished { version },
-        error => MigrateError::Failed(error),
-    })?;
+    MIGRATOR
+        .run(&mut *connection)
+        .await
+        .map_err(|error| match error {
+            SqlxError::VersionMismatch(version) | SqlxError::VersionMissing(version) => {
+                MigrateError::Altered { version }
+            }
+            SqlxError::Dirty(version) => MigrateError::Unfinished { version },
+            error => MigrateError::Failed(error),
+        })?;
     let after = applied(connection).await?;
     let version = after.last().copied().unwrap_or(0);
-    let applied = after.into_iter().filter(|version| !before.contains(version)).collect();
+    let applied = after
+        .into_iter()
+        .filter(|version| !before.contains(version))
+        .collect();
     Ok(MigrationReport { applied, version })
 }
 

@@ -25,7 +25,9 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn number(&self, column: &'static str) -> Result<u64, StoreError> {
-        self.get::<i64>(column)?.try_into().map_err(|_| self.corrupt(column))
+        self.get::<i64>(column)?
+            .try_into()
+            .map_err(|_| self.corrupt(column))
     }
 
     /// A word or another text that has to be understood.
@@ -38,7 +40,11 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn corrupt(&self, column: &'static str) -> StoreError {
-        StoreError::Corrupt { table: self.table, column, row: self.key.clone() }
+        StoreError::Corrupt {
+            table: self.table,
+            column,
+            row: self.key.clone(),
+        }
     }
 }
 

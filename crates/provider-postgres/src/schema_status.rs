@@ -6,8 +6,11 @@ use crate::store::{PostgresStore, Unavailable};
 
 pub(crate) static FOR_OPERATOR: &[&ForOperator] = &[&PING, &SCHEMA_TABLE, &SCHEMA_VERSIONS];
 
-pub(crate) static PING: ForOperator =
-    ForOperator(Statement { name: "ping", sql: "-- ping\nselect 1", params: &[] });
+pub(crate) static PING: ForOperator = ForOperator(Statement {
+    name: "ping",
+    sql: "-- ping\nselect 1",
+    params: &[],
+});
 
 static SCHEMA_TABLE: ForOperator = ForOperator(Statement {
     name: "schema_table",
@@ -54,13 +57,17 @@ pub enum SchemaError {
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
     /// An applied migration is not the one of this binary.
-    #[error("migration {version} was applied with another text than this binary's; use the binary it came from")]
+    #[error(
+        "migration {version} was applied with another text than this binary's; use the binary it came from"
+    )]
     Altered {
         /// Which.
         version: i64,
     },
     /// A migration stopped half-way.
-    #[error("migration {version} stopped half-way; repair it by hand, then delete its row from _sqlx_migrations")]
+    #[error(
+        "migration {version} stopped half-way; repair it by hand, then delete its row from _sqlx_migrations"
+    )]
     Unfinished {
         /// Which.
         version: i64,
@@ -93,24 +100,41 @@ struct Applied {
 }
 
 fn compare(applied: &[Applied]) -> Result<SchemaStatus, SchemaError> {
-    let known = MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or(0);
+    let known = MIGRATOR
+        .iter()
+        .map(|migration| migration.version)
+        .max()
+        .unwrap_or(0);
     let Some(newest) = applied.last().map(|migration| migration.version) else {
         return Ok(SchemaStatus::Missing);
     };
     if newest > known {
-        return Ok(SchemaStatus::Ahead { applied: newest, known });
+        return Ok(SchemaStatus::Ahead {
+            applied: newest,
+            known,
+        });
     }
-    for Applied { version, checksum, success } in applied {
+    for Applied {
+        version,
+        checksum,
+        success,
+    } in applied
+    {
         if !success {
             return Err(SchemaError::Unfinished { version: *version });
         }
-        let ours = MIGRATOR.iter().find(|migration| migration.version == *version);
+        let ours = MIGRATOR
+            .iter()
+            .find(|migration| migration.version == *version);
         if ours.is_none_or(|ours| ours.checksum.as_ref() != checksum.as_slice()) {
             return Err(SchemaError::Altered { version: *version });
         }
     }
     if applied.len() < MIGRATOR.iter().count() {
-        return Ok(SchemaStatus::Behind { applied: newest, known });
+        return Ok(SchemaStatus::Behind {
+            applied: newest,
+            known,
+        });
     }
     Ok(SchemaStatus::UpToDate)
 }

@@ -80,7 +80,10 @@ impl Sessions {
 impl Session<'_> {
     /// The handle for a tenant's statements.
     pub(crate) fn bound<'a>(&'a self, tenant: &'a TenantId) -> Bound<'a> {
-        Bound { session: self, tenant }
+        Bound {
+            session: self,
+            tenant,
+        }
     }
 
     /// Runs a statement over rows that carry their tenant each.
@@ -113,7 +116,8 @@ impl Session<'_> {
     /// [`Self::commit`] or [`Self::rollback`] has answered, dropping the session closes it.
     pub(crate) async fn begin(&self) -> Result<(), StoreError> {
         self.unfinished.fetch_add(1, Ordering::Relaxed);
-        self.control("begin", "begin isolation level read committed").await
+        self.control("begin", "begin isolation level read committed")
+            .await
     }
 
     /// Commits. After any error but an abort told by the server, the outcome is unknown.
@@ -131,7 +135,8 @@ impl Session<'_> {
     }
 
     async fn control(&self, name: &'static str, sql: &str) -> Result<(), StoreError> {
-        self.within_patience(name, self.connection().batch_execute(sql)).await
+        self.within_patience(name, self.connection().batch_execute(sql))
+            .await
     }
 
     async fn run(
@@ -140,7 +145,9 @@ impl Session<'_> {
         params: &[Param<'_>],
     ) -> Result<Vec<Row>, StoreError> {
         let begun = Instant::now();
-        let answer = self.within_patience(statement.name, self.send(statement, params)).await;
+        let answer = self
+            .within_patience(statement.name, self.send(statement, params))
+            .await;
         self.sessions.metrics.ran(statement.name, begun.elapsed());
         answer
     }
@@ -153,20 +160,30 @@ impl Session<'_> {
         match self.sessions.mode {
             StatementMode::Prepared => {
                 let types = statement.params;
-                let prepared = self.connection().prepare_typed_cached(statement.sql, types).await?;
+                let prepared = self
+                    .connection()
+                    .prepare_typed_cached(statement.sql, types)
+                    .await?;
                 self.connection().query(&prepared, params).await
             }
             StatementMode::Unnamed => {
-                let typed: Vec<(Param<'_>, Type)> =
-                    params.iter().copied().zip(statement.params.iter().cloned()).collect();
+                let typed: Vec<(Param<'_>, Type)> = params
+                    .iter()
+                    .copied()
+                    .zip(statement.params.iter().cloned())
+                    .collect();
                 self.connection().query_typed(statement.sql, &typed).await
             }
         }
     }
 
     async fn prepared(&self, statement: &'static Statement) -> Result<(), StoreError> {
-        let prepare = self.connection().prepare_typed_cached(statement.sql, statement.params);
-        self.within_patience(statement.name, prepare).await.map(|_| ())
+        let prepare = self
+            .connection()
+            .prepare_typed_cached(statement.sql, statement.params);
+        self.within_patience(statement.name, prepare)
+            .await
+            .map(|_| ())
     }
 
     /// Counts what was sent until its answer is there: a caller that goes away in between, or a
@@ -179,7 +196,10 @@ impl Session<'_> {
         self.unfinished.fetch_add(1, Ordering::Relaxed);
         let after = self.sessions.patience;
         let Ok(answer) = tokio::time::timeout(after, answer).await else {
-            return Err(StoreError::TimedOut { statement: name, after });
+            return Err(StoreError::TimedOut {
+                statement: name,
+                after,
+            });
         };
         self.unfinished.fetch_sub(1, Ordering::Relaxed);
         answer.map_err(|error| StoreError::driver(name, error))

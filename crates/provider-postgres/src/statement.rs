@@ -30,7 +30,11 @@ pub(crate) struct ForOperator(pub(crate) Statement);
 
 /// Every statement of this crate; a test walks them.
 pub(crate) fn all() -> impl Iterator<Item = &'static Statement> {
-    let one = [tenancy::FOR_TENANT, identity::FOR_TENANT, memory::FOR_TENANT];
+    let one = [
+        tenancy::FOR_TENANT,
+        identity::FOR_TENANT,
+        memory::FOR_TENANT,
+    ];
     let rows = [memory::FOR_TENANTS];
     let operator = [tenancy::FOR_OPERATOR, schema_status::FOR_OPERATOR];
     let one = one.into_iter().flatten().map(|statement| &statement.0);

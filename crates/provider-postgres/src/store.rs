@@ -49,6 +49,10 @@ pub struct Unavailable(#[source] pub(crate) Box<dyn std::error::Error + Send + S
 
 impl PostgresStore {
     /// Makes the pool; the first call connects. Neither asks for nor changes the schema.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the store is made out of its settings"
+    )]
     pub fn connect(
         config: PostgresConfig,
         clock: Arc<dyn Clock>,
@@ -69,17 +73,30 @@ impl PostgresStore {
             pool_wait: config.pool_wait,
             patience,
         };
-        Ok(Arc::new(Self { sessions, clock, ids }))
+        Ok(Arc::new(Self {
+            sessions,
+            clock,
+            ids,
+        }))
     }
 
     /// Whether the database answers.
     pub async fn ping(&self) -> Result<(), Unavailable> {
-        let answer = self.sessions.query_as_operator(&schema_status::PING, &[]).await;
-        answer.map(|_| ()).map_err(|error: StoreError| Unavailable(Box::new(error)))
+        let answer = self
+            .sessions
+            .query_as_operator(&schema_status::PING, &[])
+            .await;
+        answer
+            .map(|_| ())
+            .map_err(|error: StoreError| Unavailable(Box::new(error)))
     }
 
     /// Closes the pool: calls that wait for a connection fail, the connections in use are closed as
     /// they come back.
+    #[expect(
+        clippy::unused_async,
+        reason = "a store may have to wait for what is on its way"
+    )]
     pub async fn close(&self) {
         self.sessions.pool.close();
     }
@@ -101,7 +118,9 @@ fn pool(config: &PostgresConfig) -> Result<Pool, ConnectError> {
         let options = session_options(driver.get_options(), config.statement_timeout);
         driver.options(options);
     }
-    let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    let recycling = ManagerConfig {
+        recycling_method: RecyclingMethod::Fast,
+    };
     let manager = match ssl_mode {
         SslMode::Disable => Manager::from_config(driver, NoTls, recycling),
         mode => Manager::from_config(driver, tls::connector(mode, &config.tls)?, recycling),

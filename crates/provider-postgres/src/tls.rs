@@ -39,7 +39,10 @@ pub enum TlsFault {
 }
 
 /// The connector for a mode; not used with `disable`.
-pub(crate) fn connector(mode: SslMode, options: &TlsOptions) -> Result<MakeRustlsConnect, TlsFault> {
+pub(crate) fn connector(
+    mode: SslMode,
+    options: &TlsOptions,
+) -> Result<MakeRustlsConnect, TlsFault> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()?;
@@ -54,14 +57,20 @@ pub(crate) fn connector(mode: SslMode, options: &TlsOptions) -> Result<MakeRustl
 }
 
 fn roots_of(path: &Path) -> Result<RootCertStore, TlsFault> {
-    let unreadable = |source| TlsFault::Unreadable { path: path.to_path_buf(), source };
+    let unreadable = |source| TlsFault::Unreadable {
+        path: path.to_path_buf(),
+        source,
+    };
     let pem = std::fs::read(path).map_err(unreadable)?;
-    let certificates: Vec<_> =
-        rustls_pemfile::certs(&mut pem.as_slice()).collect::<Result<_, _>>().map_err(unreadable)?;
+    let certificates: Vec<_> = rustls_pemfile::certs(&mut pem.as_slice())
+        .collect::<Result<_, _>>()
+        .map_err(unreadable)?;
     let mut roots = RootCertStore::empty();
     let (usable, _) = roots.add_parsable_certificates(certificates);
     if usable == 0 {
-        return Err(TlsFault::NoCertificate { path: path.to_path_buf() });
+        return Err(TlsFault::NoCertificate {
+            path: path.to_path_buf(),
+        });
     }
     Ok(roots)
 }
@@ -70,7 +79,11 @@ fn system_roots() -> Result<RootCertStore, TlsFault> {
     let mut roots = RootCertStore::empty();
     let (usable, _) =
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if usable == 0 { Err(TlsFault::NoRoots) } else { Ok(roots) }
+    if usable == 0 {
+        Err(TlsFault::NoRoots)
+    } else {
+        Ok(roots)
+    }
 }
 
 /// `prefer` and `require` promise an encrypted line, not who is at its other end; so does libpq. The

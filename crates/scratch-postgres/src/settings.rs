@@ -60,6 +60,8 @@ impl Settings {
         set("port", &port.to_string());
         set("unix_socket_directories", &socket_dir.to_string_lossy());
         set("max_connections", &self.max_connections.to_string());
+        // Files in the data directory, as a killed server leaves segments in /dev/shm for ever.
+        set("dynamic_shared_memory_type", "mmap");
         set("logging_collector", "off");
         set("timezone", "UTC");
         set("log_timezone", "UTC");

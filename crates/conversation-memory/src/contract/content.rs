@@ -34,7 +34,8 @@ pub async fn a_turn_is_read_as_it_was_given(subject: &dyn Subject) {
         tool_calls: given.tool_calls().cloned(),
         metadata: given.metadata().clone(),
         created_at: now,
-        redaction_state: RedactionState::Clean,
+        redaction: given.redaction().clone(),
+        form: given.form(),
     };
     assert_eq!(stored.user_id, mina);
     assert_eq!(stored.redaction_state, RedactionState::Clean);

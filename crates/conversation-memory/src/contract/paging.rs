@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use throughline_domain::{TenantId, Timestamp, TurnId, UserId};
 
-use super::sample::{DAY, MICROSECOND, acme_and_mina, ids, kind, limit, now, page, store};
+use super::sample::{DAY, MICROSECOND, acme_and_mina, go_on, ids, kind, limit, now, page, store};
 use super::{Subject, turn};
 use crate::{CanvasSessionId, Position, RecentQuery};
 
@@ -50,10 +50,9 @@ pub async fn pages_hold_each_turn_once_while_others_write(subject: &dyn Subject)
     loop {
         let page = page(subject, &acme, mina, &query).await;
         read.extend(ids(&page.turns));
-        if page.next.is_none() {
+        if !go_on(&mut query, page.next) {
             break;
         }
-        query.before = page.next;
         pages += 1;
         let between = moments.map(|at| turn(mina, &format!("{pages} {at}")).at(at).build());
         store(subject, &acme, between.to_vec()).await;
@@ -81,8 +80,7 @@ pub async fn pages_hold_each_survivor_once_while_turns_end(subject: &dyn Subject
         }
         let page = page(subject, &acme, mina, &query).await;
         read.extend(ids(&page.turns));
-        query.before = page.next;
-        if page.next.is_none() {
+        if !go_on(&mut query, page.next) {
             break;
         }
     }

@@ -7,7 +7,7 @@ use throughline_domain::{Clock, TenantId, Timestamp, TurnId, UserId};
 use super::Subject;
 use crate::{
     AppendError, AppendOutcome, Appended, BATCH_TURNS, ChannelKind, ChannelScope, ClientMessageId,
-    Limit, NewTurn, RecentPage, RecentQuery, RejectReason, Turn, Usage,
+    Limit, NewTurn, Position, RecentPage, RecentQuery, RejectReason, Turn, Usage,
 };
 
 /// Three names that a prefix, a glued key or a loose collation would mix up (failures.md 10).
@@ -99,11 +99,20 @@ pub(super) async fn all(subject: &dyn Subject, tenant: &TenantId, user: UserId) 
     loop {
         let page = page(subject, tenant, user, &query).await;
         turns.extend(page.turns);
-        if page.next.is_none() {
+        if !go_on(&mut query, page.next) {
             return turns;
         }
-        query.before = page.next;
     }
+}
+
+/// Turns the query to the next page; `false` when there is none. A place that is not older would make
+/// its reader go round for ever.
+pub(super) fn go_on(query: &mut RecentQuery, next: Option<Position>) -> bool {
+    if let (Some(before), Some(next)) = (query.before, next) {
+        assert!(next < before, "{next:?} is not older than {before:?}");
+    }
+    query.before = next;
+    next.is_some()
 }
 
 /// The latest 100 turns of a scope, oldest first.

@@ -3,7 +3,9 @@
 use serde_json::Value;
 use throughline_domain::{Timestamp, UserId};
 
-use crate::{CanvasSessionId, ChannelKind, ChannelScope, ClientMessageId, NewTurn, TurnDraft};
+use crate::{
+    CanvasSessionId, ChannelKind, ChannelScope, ClientMessageId, NewTurn, Redaction, TurnDraft,
+};
 
 /// Starts a turn of that user under that key: on `slack-user`, scope `C1`, saying "hello".
 pub fn turn(user: UserId, key: &str) -> TurnBuilder {
@@ -75,8 +77,13 @@ impl TurnBuilder {
         self
     }
 
-    /// The finished turn.
+    /// The finished turn, scanned and clean, so that a default reader sees it.
     pub fn build(self) -> NewTurn {
+        self.pending().with_redaction(Redaction::clean(1))
+    }
+
+    /// The finished turn, not scanned yet.
+    pub fn pending(self) -> NewTurn {
         self.0.validate().expect("a turn within the limits")
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use throughline_conversation_memory::{
-    AppendError, AppendOutcome, Appended, Landing, NewTurn, RejectReason, landing_time,
+    AppendError, AppendOutcome, Appended, Landing, NewTurn, RedactionState, RejectReason,
+    landing_time,
 };
 use throughline_domain::{Ids, TenantId, Timestamp, TurnId};
 
@@ -94,7 +95,7 @@ fn answer(outcome: AppendOutcome, row: &Row) -> Appended {
         turn_id: row.id,
         user_id: row.user,
         seq: row.seq,
-        redaction_state: row.said.redaction_state(),
+        redaction_state: row.said.redaction().state(),
     }
 }
 
@@ -108,6 +109,9 @@ impl Log {
         let user = self.by_user.entry(row.user).or_default();
         user.usage.turn_count += 1;
         user.usage.byte_count += row.said.bytes();
+        if row.said.redaction().state() == RedactionState::Pending {
+            user.pending.insert(position);
+        }
         user.turns.insert(position, row.clone());
         let scope = self.by_scope.entry(scope).or_default();
         scope.insert(position, row);

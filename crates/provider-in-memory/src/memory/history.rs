@@ -21,7 +21,7 @@ pub(super) fn find(
     let ttl = state.tenant.config.ttl();
     let mut rows: Vec<_> = newest_first(turns, oldest_kept(now, ttl)..end())
         .filter(|row| row.is_readable(now, ttl))
-        .filter(|row| row.said.redaction_state() != RedactionState::Pending)
+        .filter(|row| row.said.redaction().state() != RedactionState::Pending)
         .take(usize::try_from(limit.get()).unwrap_or(usize::MAX))
         .cloned()
         .collect();

@@ -8,7 +8,7 @@ use throughline_conversation_memory::{Position, RecentPage, RecentQuery, Redacti
 use throughline_domain::{Timestamp, UserId};
 
 use super::window::{end, first_at, newest_first, oldest_kept};
-use crate::state::{Row, TenantState};
+use crate::state::{Row, TenantState, UserLog};
 
 /// What was found, still shared with the store: the texts are copied when the lock is free again.
 #[derive(Default)]
@@ -24,26 +24,44 @@ pub(super) fn find(
     query: &RecentQuery,
     now: Timestamp,
 ) -> Found {
-    let mut found = Found::default();
     let Some(user) = state.log_of(user) else {
-        return found;
+        return Found::default();
     };
     let ttl = state.tenant.config.ttl();
+    let range = range(query, now, ttl);
+    let wanted = |row: &Row| row.is_readable(now, ttl) && matches(row, query);
     let limit = query.limit.get();
-    for row in newest_first(&user.turns, range(query, now, ttl)) {
-        if !row.is_readable(now, ttl) || !matches(row, query) {
-            continue;
-        }
-        if row.said.redaction_state() == RedactionState::Pending {
-            found.pending = limit.min(found.pending + 1);
-        } else if found.rows.len() as u64 == u64::from(limit) {
-            found.more = true;
-            break;
-        } else {
-            found.rows.push(row.clone());
-        }
+    let pending = count_pending(user, range.clone(), limit, &wanted);
+    let mut rows: Vec<_> = newest_first(&user.turns, range)
+        .filter(|row| row.said.redaction().state() != RedactionState::Pending && wanted(row))
+        .take(limit as usize + 1)
+        .cloned()
+        .collect();
+    let more = rows.len() > limit as usize;
+    rows.truncate(limit as usize);
+    Found {
+        rows,
+        more,
+        pending,
     }
-    found
+}
+
+/// Turns that the query asks for and nobody has scanned, at most `limit` (T-07).
+fn count_pending(
+    user: &UserLog,
+    range: Range<Position>,
+    limit: u32,
+    wanted: &impl Fn(&Row) -> bool,
+) -> u32 {
+    if user.pending.is_empty() || range.start >= range.end {
+        return 0;
+    }
+    let rows = user
+        .pending
+        .range(range)
+        .filter_map(|position| user.turns.get(position));
+    let counted = rows.filter(|row| wanted(row)).take(limit as usize).count();
+    u32::try_from(counted).unwrap_or(limit)
 }
 
 /// From `since` (inclusive) up to `until` (exclusive) and up to the place where the last page ended.

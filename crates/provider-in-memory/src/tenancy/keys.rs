@@ -32,7 +32,8 @@ impl Keys {
         secret: &[u8; 32],
     ) -> MintedKey {
         let token = Token::assemble(owner, record.id, secret);
-        self.by_hash.insert(*token.hash().as_bytes(), record.id);
+        let hash = *token.hash().as_bytes();
+        self.by_hash.insert(hash, self.records.len());
         self.records.push(record.clone());
         MintedKey { record, token }
     }
@@ -49,8 +50,7 @@ impl Keys {
 
     /// The key this very token was minted for, unless revoked.
     pub(super) fn valid(&self, hash: &[u8; 32]) -> Option<&KeyRecord> {
-        let key = self.by_hash.get(hash)?;
-        let mut records = self.records.iter();
-        records.find(|record| record.id == *key && record.revoked_at.is_none())
+        let record = self.records.get(*self.by_hash.get(hash)?)?;
+        record.revoked_at.is_none().then_some(record)
     }
 }

@@ -32,8 +32,14 @@ pub(super) async fn lookup(
         .query(tenant, &LOOKUP, &[&id.kind.as_str(), &id.id()])
         .await
         .map_err(|error| error.identity(tenant))?;
-    let row = rows.first().ok_or_else(|| IdentityError::UnknownTenant(tenant.clone()))?;
-    let row = Reader { row, table: "platform_identities", key: id.kind.to_string() };
+    let row = rows
+        .first()
+        .ok_or_else(|| IdentityError::UnknownTenant(tenant.clone()))?;
+    let row = Reader {
+        row,
+        table: "platform_identities",
+        key: id.kind.to_string(),
+    };
     let user: Option<Uuid> = row.get("user_id").map_err(|error| error.identity(tenant))?;
     Ok(user.map(|user| UserId::from_u128(user.as_u128())))
 }

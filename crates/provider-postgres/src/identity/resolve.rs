@@ -67,12 +67,20 @@ pub(super) async fn resolve(
             if known.is_outdated(channel_user, now) {
                 touch(&session, tenant, channel_user, now).await?;
             }
-            return Ok(Resolved { user_id: known.user_id, is_new: false });
+            return Ok(Resolved {
+                user_id: known.user_id,
+                is_new: false,
+            });
         }
         let now = store.clock.now();
         let candidate = UserId::new(store.ids.ulid(now));
         match first_sight(&session, tenant, channel_user, candidate, now).await {
-            Ok(true) => return Ok(Resolved { user_id: candidate, is_new: true }),
+            Ok(true) => {
+                return Ok(Resolved {
+                    user_id: candidate,
+                    is_new: true,
+                });
+            }
             // Somebody else was first: a new statement sees their row.
             Ok(false) => {}
             Err(error) if error.meaning() == Meaning::Again => {}
@@ -98,12 +106,19 @@ impl Known {
         channel_user: &ChannelUser,
     ) -> Result<Option<Self>, StoreError> {
         let id = &channel_user.id;
-        let rows = session.bound(tenant).query(&SEEN, &[&id.kind.as_str(), &id.id()]).await?;
+        let rows = session
+            .bound(tenant)
+            .query(&SEEN, &[&id.kind.as_str(), &id.id()])
+            .await?;
         let Some(row) = rows.first() else {
             return Ok(None);
         };
         // The key would be a phone number on some channels: the kind is all that may be told.
-        let row = Reader { row, table: "platform_identities", key: id.kind.to_string() };
+        let row = Reader {
+            row,
+            table: "platform_identities",
+            key: id.kind.to_string(),
+        };
         Ok(Some(Self {
             user_id: UserId::from_u128(row.get::<Uuid>("user_id")?.as_u128()),
             display_name: row.get("display_name")?,
@@ -120,15 +135,11 @@ impl Known {
         };
         differs(given.display_name(), &self.display_name)
             || differs(given.email(), &self.email)
-            || email_verified(given).is_some_and(|verified| verified != self.email_verified)
+            || given
+                .email_verified()
+                .is_some_and(|verified| verified != self.email_verified)
             || now.since(self.last_seen_at) >= SEEN_AGAIN_AFTER
     }
-}
-
-/// What is to be stored of the verification. A new address without a word on it is unverified: the
-/// word given for another address does not carry over.
-fn email_verified(given: &ChannelUser) -> Option<bool> {
-    given.email_verified().or(given.email().map(|_| false))
 }
 
 /// Makes user and identity in one transaction; `false` when the identity exists by now, and then
@@ -151,7 +162,7 @@ async fn first_sight(
                 &uuid(candidate.as_u128()),
                 &channel_user.display_name(),
                 &channel_user.email(),
-                &email_verified(channel_user).unwrap_or(false),
+                &channel_user.email_verified().unwrap_or(false),
                 &ClaimSource::System.as_str(),
                 &now.to_system_time(),
             ],
@@ -178,9 +189,13 @@ async fn touch(
         &channel_user.id.id(),
         &channel_user.display_name(),
         &channel_user.email(),
-        &email_verified(channel_user),
+        &channel_user.email_verified(),
         &now.to_system_time(),
     ];
     // No row: the identity was removed meanwhile. The answer was right when it was read.
-    session.bound(tenant).query(&TOUCH, &params).await.map(|_| ())
+    session
+        .bound(tenant)
+        .query(&TOUCH, &params)
+        .await
+        .map(|_| ())
 }

@@ -29,18 +29,27 @@ pub(super) async fn user(
         .query(tenant, &USER, &[&uuid(user.as_u128())])
         .await
         .map_err(|error| error.identity(tenant))?;
-    let first = rows.first().ok_or_else(|| IdentityError::UnknownTenant(tenant.clone()))?;
+    let first = rows
+        .first()
+        .ok_or_else(|| IdentityError::UnknownTenant(tenant.clone()))?;
     user_of(first, &rows).map_err(|error| error.identity(tenant))
 }
 
 /// `None` for one that never was, or was forgotten.
 fn user_of(first: &Row, rows: &[Row]) -> Result<Option<User>, StoreError> {
-    let row = Reader { row: first, table: "users", key: String::new() };
+    let row = Reader {
+        row: first,
+        table: "users",
+        key: String::new(),
+    };
     let Some(id) = row.get::<Option<Uuid>>("user_id")? else {
         return Ok(None);
     };
     let user_id = UserId::from_u128(id.as_u128());
-    let row = Reader { key: user_id.to_string(), ..row };
+    let row = Reader {
+        key: user_id.to_string(),
+        ..row
+    };
     match row.get("status")? {
         "active" => {}
         "forgotten" => return Ok(None),
@@ -53,12 +62,24 @@ fn user_of(first: &Row, rows: &[Row]) -> Result<Option<User>, StoreError> {
     }
     // In Rust: the order of kinds is that of their type, not of their words.
     identities.sort_by(|a, b| (a.first_seen_at, &a.id).cmp(&(b.first_seen_at, &b.id)));
-    let merged_user_ids = merged.into_iter().map(|id| UserId::from_u128(id.as_u128())).collect();
-    Ok(Some(User { user_id, status: UserStatus::Active, identities, merged_user_ids }))
+    let merged_user_ids = merged
+        .into_iter()
+        .map(|id| UserId::from_u128(id.as_u128()))
+        .collect();
+    Ok(Some(User {
+        user_id,
+        status: UserStatus::Active,
+        identities,
+        merged_user_ids,
+    }))
 }
 
 fn identity_of(row: &Row, user: UserId) -> Result<Option<Identity>, StoreError> {
-    let row = Reader { row, table: "platform_identities", key: format!("user {user}") };
+    let row = Reader {
+        row,
+        table: "platform_identities",
+        key: format!("user {user}"),
+    };
     let Some(kind) = row.get::<Option<&str>>("kind")? else {
         return Ok(None);
     };

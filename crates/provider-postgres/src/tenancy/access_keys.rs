@@ -74,7 +74,10 @@ pub(super) async fn mint(
     let owner = KeyOwner::Tenant(tenant.clone());
     let token = Token::assemble(&owner, id, &store.ids.secret());
     let hash = token.hash();
-    let words: Vec<&str> = scopes.iter().map(throughline_tenancy::Scope::as_str).collect();
+    let words: Vec<&str> = scopes
+        .iter()
+        .map(throughline_tenancy::Scope::as_str)
+        .collect();
     store
         .sessions
         .query(
@@ -90,8 +93,14 @@ pub(super) async fn mint(
         )
         .await
         .map_err(|error| error.tenancy(Some(tenant)))?;
-    let record =
-        KeyRecord { id, label, scopes, actor: None, created_at, revoked_at: None };
+    let record = KeyRecord {
+        id,
+        label,
+        scopes,
+        actor: None,
+        created_at,
+        revoked_at: None,
+    };
     Ok(MintedKey { record, token })
 }
 
@@ -105,8 +114,11 @@ pub(super) async fn list(
         return Err(TenancyError::UnknownTenant(tenant.clone()));
     }
     // A tenant without keys is one row of nulls.
-    let keys = rows.iter().filter(|row| matches!(row.try_get::<_, Option<Uuid>>(0), Ok(Some(_))));
-    keys.map(|row| record(row).map_err(|error| error.tenancy(None))).collect()
+    let keys = rows
+        .iter()
+        .filter(|row| matches!(row.try_get::<_, Option<Uuid>>(0), Ok(Some(_))));
+    keys.map(|row| record(row).map_err(|error| error.tenancy(None)))
+        .collect()
 }
 
 pub(super) async fn revoke(
@@ -115,7 +127,10 @@ pub(super) async fn revoke(
     key: KeyId,
 ) -> Result<KeyRecord, TenancyError> {
     let now = store.clock.now().to_system_time();
-    let rows = store.sessions.query(tenant, &REVOKE, &[&uuid(key.as_u128()), &now]).await;
+    let rows = store
+        .sessions
+        .query(tenant, &REVOKE, &[&uuid(key.as_u128()), &now])
+        .await;
     let rows = rows.map_err(|error| error.tenancy(None))?;
     if let Some(row) = rows.first() {
         return record(row).map_err(|error| error.tenancy(None));
@@ -132,25 +147,49 @@ pub(super) async fn authenticate(
     key: KeyId,
     token: &Token,
 ) -> Result<Option<Principal>, TenancyError> {
-    let rows = store.sessions.query(&tenant, &AUTHENTICATE, &[&uuid(key.as_u128())]).await;
+    let rows = store
+        .sessions
+        .query(&tenant, &AUTHENTICATE, &[&uuid(key.as_u128())])
+        .await;
     let rows = rows.map_err(|error| error.tenancy(None))?;
     let Some(row) = rows.first() else {
         return Ok(None);
     };
     let read = || {
-        let row = Reader { row, table: "access_keys", key: key.to_string() };
+        let row = Reader {
+            row,
+            table: "access_keys",
+            key: key.to_string(),
+        };
         let hash = KeyHash::from_bytes(row.get("key_hash")?);
         let status = row.parsed("status", TenantStatus::parse)?;
-        Ok((hash.ok_or_else(|| row.corrupt("key_hash"))?, scopes(&row)?, status))
+        Ok((
+            hash.ok_or_else(|| row.corrupt("key_hash"))?,
+            scopes(&row)?,
+            status,
+        ))
     };
     let (hash, scopes, status) = read().map_err(|error: StoreError| error.tenancy(None))?;
     let suspended = status == TenantStatus::Suspended;
-    Ok((hash == token.hash()).then_some(Principal::Tenant { tenant, key, scopes, suspended }))
+    Ok((hash == token.hash()).then_some(Principal::Tenant {
+        tenant,
+        key,
+        scopes,
+        suspended,
+    }))
 }
 
 fn record(row: &Row) -> Result<KeyRecord, StoreError> {
-    let id = KeyId::from_u128(row.try_get::<_, Uuid>("key_id").unwrap_or_default().as_u128());
-    let row = Reader { row, table: "access_keys", key: id.to_string() };
+    let id = KeyId::from_u128(
+        row.try_get::<_, Uuid>("key_id")
+            .unwrap_or_default()
+            .as_u128(),
+    );
+    let row = Reader {
+        row,
+        table: "access_keys",
+        key: id.to_string(),
+    };
     Ok(KeyRecord {
         id,
         label: row.get("label")?,
@@ -165,6 +204,8 @@ fn record(row: &Row) -> Result<KeyRecord, StoreError> {
 
 fn scopes(row: &Reader<'_>) -> Result<Scopes, StoreError> {
     let words: Vec<&str> = row.get("scopes")?;
-    let scopes = words.into_iter().map(|word| word.parse().map_err(|_| row.corrupt("scopes")));
+    let scopes = words
+        .into_iter()
+        .map(|word| word.parse().map_err(|_| row.corrupt("scopes")));
     scopes.collect()
 }

@@ -18,7 +18,13 @@ pub(crate) static MINT: ForOperator = ForOperator(Statement {
     sql: "-- operator_key_mint\n\
           insert into operator_keys (key_id, actor, label, key_hash, created_at)\n\
           values ($1, $2, $3, $4, $5)",
-    params: &[Type::UUID, Type::TEXT, Type::TEXT, Type::BYTEA, Type::TIMESTAMPTZ],
+    params: &[
+        Type::UUID,
+        Type::TEXT,
+        Type::TEXT,
+        Type::BYTEA,
+        Type::TIMESTAMPTZ,
+    ],
 });
 
 pub(crate) static LIST: ForOperator = ForOperator(Statement {
@@ -87,12 +93,17 @@ pub(super) async fn mint(
 pub(super) async fn list(store: &PostgresStore) -> Result<Vec<KeyRecord>, TenancyError> {
     let rows = store.sessions.query_as_operator(&LIST, &[]).await;
     let rows = rows.map_err(|error| error.tenancy(None))?;
-    rows.iter().map(|row| record(row).map_err(|error| error.tenancy(None))).collect()
+    rows.iter()
+        .map(|row| record(row).map_err(|error| error.tenancy(None)))
+        .collect()
 }
 
 pub(super) async fn revoke(store: &PostgresStore, key: KeyId) -> Result<KeyRecord, TenancyError> {
     let now = store.clock.now().to_system_time();
-    let rows = store.sessions.query_as_operator(&REVOKE, &[&uuid(key.as_u128()), &now]).await;
+    let rows = store
+        .sessions
+        .query_as_operator(&REVOKE, &[&uuid(key.as_u128()), &now])
+        .await;
     let rows = rows.map_err(|error| error.tenancy(None))?;
     let row = rows.first().ok_or(TenancyError::UnknownKey(key))?;
     record(row).map_err(|error| error.tenancy(None))
@@ -103,13 +114,20 @@ pub(super) async fn authenticate(
     key: KeyId,
     token: &Token,
 ) -> Result<Option<Principal>, TenancyError> {
-    let rows = store.sessions.query_as_operator(&AUTHENTICATE, &[&uuid(key.as_u128())]).await;
+    let rows = store
+        .sessions
+        .query_as_operator(&AUTHENTICATE, &[&uuid(key.as_u128())])
+        .await;
     let rows = rows.map_err(|error| error.tenancy(None))?;
     let Some(row) = rows.first() else {
         return Ok(None);
     };
     let read = || {
-        let row = Reader { row, table: "operator_keys", key: key.to_string() };
+        let row = Reader {
+            row,
+            table: "operator_keys",
+            key: key.to_string(),
+        };
         let hash = KeyHash::from_bytes(row.get("key_hash")?);
         Ok((hash.ok_or_else(|| row.corrupt("key_hash"))?, actor(&row)?))
     };
@@ -118,15 +136,25 @@ pub(super) async fn authenticate(
 }
 
 fn record(row: &Row) -> Result<KeyRecord, StoreError> {
-    let id = KeyId::from_u128(row.try_get::<_, Uuid>("key_id").unwrap_or_default().as_u128());
-    let row = Reader { row, table: "operator_keys", key: id.to_string() };
+    let id = KeyId::from_u128(
+        row.try_get::<_, Uuid>("key_id")
+            .unwrap_or_default()
+            .as_u128(),
+    );
+    let row = Reader {
+        row,
+        table: "operator_keys",
+        key: id.to_string(),
+    };
     Ok(KeyRecord {
         id,
         label: row.get("label")?,
         scopes: Scopes::default(),
         actor: Some(actor(&row)?),
         created_at: row.time("created_at")?,
-        revoked_at: row.get::<Option<_>>("revoked_at")?.map(Timestamp::from_system_time),
+        revoked_at: row
+            .get::<Option<_>>("revoked_at")?
+            .map(Timestamp::from_system_time),
     })
 }
 

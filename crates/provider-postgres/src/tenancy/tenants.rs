@@ -88,9 +88,14 @@ pub(super) async fn list(
 ) -> Result<Vec<Tenant>, TenancyError> {
     // Every name is greater than the empty text.
     let after = after.map_or("", TenantId::as_str);
-    let rows = store.sessions.query_as_operator(&LIST, &[&after, &i64::from(limit)]).await;
+    let rows = store
+        .sessions
+        .query_as_operator(&LIST, &[&after, &i64::from(limit)])
+        .await;
     let rows = rows.map_err(|error| error.tenancy(None))?;
-    rows.iter().map(|row| tenant_of(row).map_err(|error| error.tenancy(None))).collect()
+    rows.iter()
+        .map(|row| tenant_of(row).map_err(|error| error.tenancy(None)))
+        .collect()
 }
 
 pub(super) async fn configure(
@@ -110,9 +115,10 @@ pub(super) async fn configure(
         return Ok(changed);
     }
     match read(store, tenant).await? {
-        Some(Tenant { config_revision: current, .. }) => {
-            Err(TenancyError::StaleRevision { current })
-        }
+        Some(Tenant {
+            config_revision: current,
+            ..
+        }) => Err(TenancyError::StaleRevision { current }),
         None => Err(TenancyError::UnknownTenant(tenant.clone())),
     }
 }
@@ -122,7 +128,10 @@ pub(super) async fn set_status(
     tenant: &TenantId,
     status: TenantStatus,
 ) -> Result<Tenant, TenancyError> {
-    let rows = store.sessions.query(tenant, &SET_STATUS, &[&status.as_str()]).await;
+    let rows = store
+        .sessions
+        .query(tenant, &SET_STATUS, &[&status.as_str()])
+        .await;
     let rows = rows.map_err(|error| error.tenancy(None))?;
     first(&rows)?.ok_or_else(|| TenancyError::UnknownTenant(tenant.clone()))
 }
@@ -138,7 +147,11 @@ fn first(rows: &[Row]) -> Result<Option<Tenant>, TenancyError> {
 
 fn tenant_of(row: &Row) -> Result<Tenant, StoreError> {
     let key = row.try_get("tenant_id").unwrap_or_default();
-    let row = Reader { row, table: "tenants", key };
+    let row = Reader {
+        row,
+        table: "tenants",
+        key,
+    };
     Ok(Tenant {
         id: row.parsed("tenant_id", |name| TenantId::parse(name).ok())?,
         status: row.parsed("status", TenantStatus::parse)?,

@@ -156,3 +156,29 @@ fn a_setting_the_server_refuses_is_told_with_its_log() {
     };
     assert!(log.contains("no_such_setting"), "{log}");
 }
+
+#[test]
+fn a_killed_server_leaves_no_shared_memory() {
+    let server = Server::start(Settings::default()).unwrap();
+    let maps = std::fs::read_to_string(format!("/proc/{}/maps", server.pid().unwrap())).unwrap();
+    assert!(
+        !maps.contains("/dev/shm/"),
+        "a segment outside of the directory"
+    );
+    let lock = std::fs::read_to_string(server.data_dir().join("postmaster.pid")).unwrap();
+    let id = lock
+        .lines()
+        .nth(6)
+        .and_then(|line| line.split_whitespace().nth(1))
+        .unwrap();
+    let is_there = || {
+        let segments = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
+        segments
+            .lines()
+            .any(|line| line.split_whitespace().nth(1) == Some(id))
+    };
+    assert!(is_there());
+    server.kill().unwrap();
+    drop(server);
+    assert!(!is_there());
+}

@@ -118,6 +118,7 @@ pub async fn tenants_are_listed_in_name_order_page_by_page(subject: &dyn Subject
             break;
         }
         assert!(page.len() <= 3, "{page:?}");
+        assert!(paged.last() < page.first(), "{page:?} goes back");
         paged.extend(page);
     }
     assert_eq!(paged, sorted);

@@ -1,4 +1,4 @@
-//! The contract suites on the in-memory store.
+//! A fresh store for each test.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,14 +15,15 @@ use throughline_provider_in_memory::InMemoryStore;
 use throughline_tenancy::contract as tenancy_contract;
 use throughline_tenancy::{Tenancy, TenantConfig};
 
-struct Subject {
-    store: Arc<InMemoryStore>,
-    clock: Arc<ManualClock>,
+/// The in-memory store under test.
+pub(crate) struct Subject {
+    pub(crate) store: Arc<InMemoryStore>,
+    pub(crate) clock: Arc<ManualClock>,
     users: AtomicU64,
 }
 
-#[expect(clippy::unused_async, reason = "the suites await their subject")]
-async fn subject() -> Subject {
+/// A store of its own with a clock that stands still.
+pub(crate) async fn subject() -> Subject {
     let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_700_000_000_000)));
     Subject {
         store: InMemoryStore::new(clock.clone(), Arc::new(SystemIds)),
@@ -32,9 +33,10 @@ async fn subject() -> Subject {
 }
 
 impl Subject {
-    async fn tenant(&self, name: &str, config: TenantConfig) -> TenantId {
-        let tenant = TenantId::parse(name).unwrap();
-        self.store.create_tenant(&tenant, config).await.unwrap();
+    pub(crate) async fn tenant(&self, name: &str, config: TenantConfig) -> TenantId {
+        let tenant = TenantId::parse(name).expect("a plain name");
+        let made = self.store.create_tenant(&tenant, config).await;
+        made.expect("a new tenant");
         tenant
     }
 }
@@ -87,15 +89,18 @@ impl memory_contract::Subject for Subject {
     }
 
     async fn set_ttl(&self, tenant: &TenantId, ttl_days: u32) {
-        let mut config = self.store.tenant(tenant).await.unwrap().unwrap().config;
+        let read = self.store.tenant(tenant).await.expect("reads");
+        let mut config = read.expect("a tenant").config;
         config.ttl_days = ttl_days;
-        self.store.configure(tenant, config, None).await.unwrap();
+        let changed = self.store.configure(tenant, config, None).await;
+        changed.expect("changed");
     }
 
     async fn user(&self, tenant: &TenantId) -> UserId {
         let number = self.users.fetch_add(1, Ordering::SeqCst);
-        let who = ChannelUser::new(PlatformKind::Custom, &number.to_string()).unwrap();
-        self.store.resolve(tenant, &who).await.unwrap().user_id
+        let who = ChannelUser::new(PlatformKind::Custom, &number.to_string());
+        let resolved = self.store.resolve(tenant, &who.expect("a plain id")).await;
+        resolved.expect("resolves").user_id
     }
 }
 
@@ -130,18 +135,3 @@ impl one_person_contract::Subject for Subject {
     }
 }
 
-mod one_person {
-    throughline_erasure::one_person_contract!(super::subject);
-}
-
-mod tenancy {
-    throughline_tenancy::tenancy_contract!(super::subject);
-}
-
-mod identity {
-    throughline_platform_identity::platform_identity_contract!(super::subject);
-}
-
-mod memory {
-    throughline_conversation_memory::conversation_memory_contract!(super::subject);
-}

@@ -1,0 +1,5 @@
+//! The operators' surface, by URL.
+
+pub(crate) mod keys;
+pub(crate) mod operator_keys;
+pub(crate) mod tenants;

@@ -1,0 +1,47 @@
+//! How many requests are served at once, and for how long.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use throughline_wire::{Code, Outcome, Problem};
+use tokio::sync::Semaphore;
+
+use crate::Settings;
+use crate::failure::Failure;
+
+/// Shared by all routes that are not open: health and metrics answer even when the house is full.
+#[derive(Clone)]
+pub(crate) struct Admission {
+    places: Arc<Semaphore>,
+    time: Duration,
+}
+
+impl Admission {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self {
+            places: Arc::new(Semaphore::new(settings.max_concurrency)),
+            time: settings.request_timeout,
+        }
+    }
+
+    /// Turns the request away at once when all places are taken: a queue would only make everybody
+    /// late.
+    pub(crate) async fn admit(self, request: Request, next: Next) -> Result<Response, Failure> {
+        let _place = self.places.try_acquire().map_err(|_| {
+            let detail = "the service has too many requests at once; repeat a little later";
+            Problem::new(Code::Overloaded, detail).retry_after(1)
+        })?;
+        tokio::time::timeout(self.time, next.run(request))
+            .await
+            .map_err(|_| {
+                let detail = "the request took too long; repeat it, an append with the same key";
+                Problem::new(Code::Unavailable, detail)
+                    .with_outcome(Outcome::Unknown)
+                    .retry_after(1)
+                    .into()
+            })
+    }
+}

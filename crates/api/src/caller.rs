@@ -1,0 +1,151 @@
+//! Who calls: the only way to a capability.
+//!
+//! [`crate::gate`] makes these values after it checked the route's access; a handler that asks for one
+//! on a route that does not grant it gets an internal error, never a capability.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use throughline_conversation_memory::{
+    AppendError, Appended, ChannelScope, Limit, MemoryError, NewTurn, RecentPage, RecentQuery,
+    Turn, Usage,
+};
+use throughline_domain::{Clock, Ids, TenantId, UserId};
+use throughline_platform_identity::{ChannelUser, IdentityError, PlatformUserId, Resolved, User};
+use throughline_tenancy::Tenancy;
+
+use crate::Capabilities;
+use crate::authenticator::Authenticator;
+use crate::failure::Failure;
+
+/// Both capabilities, bound to the tenant that the credential proved.
+#[derive(Clone)]
+pub(crate) struct Tenant {
+    id: TenantId,
+    describes_people: bool,
+    capabilities: Arc<Capabilities>,
+}
+
+impl Tenant {
+    pub(crate) fn new(id: TenantId, describes_people: bool, to: Arc<Capabilities>) -> Self {
+        Self {
+            id,
+            describes_people,
+            capabilities: to,
+        }
+    }
+
+    pub(crate) fn id(&self) -> &TenantId {
+        &self.id
+    }
+
+    /// Whether the key may change what is known of a person (`identity:resolve`); a key that only
+    /// appends may name a channel user, not describe them.
+    pub(crate) fn describes_people(&self) -> bool {
+        self.describes_people
+    }
+
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        &*self.capabilities.clock
+    }
+
+    pub(crate) fn ids(&self) -> &dyn Ids {
+        &*self.capabilities.ids
+    }
+
+    pub(crate) async fn resolve(&self, user: &ChannelUser) -> Result<Resolved, IdentityError> {
+        self.capabilities.identity.resolve(&self.id, user).await
+    }
+
+    pub(crate) async fn lookup(
+        &self,
+        id: &PlatformUserId,
+    ) -> Result<Option<UserId>, IdentityError> {
+        self.capabilities.identity.lookup(&self.id, id).await
+    }
+
+    pub(crate) async fn user(&self, user: UserId) -> Result<Option<User>, IdentityError> {
+        self.capabilities.identity.user(&self.id, user).await
+    }
+
+    pub(crate) async fn append(&self, turn: NewTurn) -> Result<Appended, AppendError> {
+        self.capabilities.memory.append(&self.id, turn).await
+    }
+
+    pub(crate) async fn append_batch(
+        &self,
+        turns: Vec<NewTurn>,
+    ) -> Vec<Result<Appended, AppendError>> {
+        self.capabilities.memory.append_batch(&self.id, turns).await
+    }
+
+    pub(crate) async fn recent(
+        &self,
+        user: UserId,
+        query: &RecentQuery,
+    ) -> Result<RecentPage, MemoryError> {
+        self.capabilities.memory.recent(&self.id, user, query).await
+    }
+
+    pub(crate) async fn history(
+        &self,
+        scope: &ChannelScope,
+        limit: Limit,
+    ) -> Result<Vec<Turn>, MemoryError> {
+        self.capabilities
+            .memory
+            .history(&self.id, scope, limit)
+            .await
+    }
+
+    pub(crate) async fn clear(&self, scope: &ChannelScope) -> Result<(), MemoryError> {
+        self.capabilities.memory.clear(&self.id, scope).await
+    }
+
+    pub(crate) async fn usage(&self, user: UserId) -> Result<Usage, MemoryError> {
+        self.capabilities.memory.usage(&self.id, user).await
+    }
+}
+
+/// An operator.
+#[derive(Clone)]
+pub(crate) struct Operator {
+    capabilities: Arc<Capabilities>,
+    authenticator: Arc<Authenticator>,
+}
+
+impl Operator {
+    pub(crate) fn new(capabilities: Arc<Capabilities>, authenticator: Arc<Authenticator>) -> Self {
+        Self {
+            capabilities,
+            authenticator,
+        }
+    }
+
+    pub(crate) fn tenancy(&self) -> &dyn Tenancy {
+        &*self.capabilities.tenancy
+    }
+
+    /// After a change of who may call: this process honours it at once.
+    pub(crate) fn keys_changed(&self) {
+        self.authenticator.forget_all();
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Tenant {
+    type Rejection = Failure;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let tenant = parts.extensions.get::<Self>().cloned();
+        tenant.ok_or_else(|| Failure::internal("a handler asked for a tenant its route has not"))
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Operator {
+    type Rejection = Failure;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let operator = parts.extensions.get::<Self>().cloned();
+        operator
+            .ok_or_else(|| Failure::internal("a handler asked for an operator its route has not"))
+    }
+}

@@ -1,0 +1,131 @@
+//! The gate in front of every route that is not open: who calls, how often, and whether they may.
+
+use std::sync::Arc;
+
+use axum::extract::Request;
+use axum::http::{HeaderMap, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use throughline_domain::KeyId;
+use throughline_tenancy::{Principal, Scope, Scopes, Token};
+use throughline_wire::Code;
+
+use crate::authenticator::Authenticator;
+use crate::caller::{Operator, Tenant};
+use crate::failure::Failure;
+use crate::rate_limit::KeyLimiter;
+use crate::routes::Access;
+use crate::{Capabilities, Settings, path};
+
+/// Where the capabilities live.
+#[derive(Clone)]
+pub(crate) struct Gate {
+    capabilities: Arc<Capabilities>,
+    authenticator: Arc<Authenticator>,
+    limiter: Option<Arc<KeyLimiter>>,
+}
+
+impl Gate {
+    pub(crate) fn new(capabilities: Capabilities, settings: &Settings) -> Self {
+        let tenancy = Arc::clone(&capabilities.tenancy);
+        Self {
+            capabilities: Arc::new(capabilities),
+            authenticator: Arc::new(Authenticator::new(tenancy, settings)),
+            limiter: settings
+                .rate_limit
+                .map(|limit| Arc::new(KeyLimiter::new(limit))),
+        }
+    }
+
+    /// Lets the request through with its [`Tenant`] and [`Operator`], or refuses it.
+    pub(crate) async fn pass(
+        self,
+        access: Access,
+        template: &'static str,
+        request: Request,
+        next: Next,
+    ) -> Result<Response, Failure> {
+        let token = bearer(request.headers())?;
+        let principal = self.authenticator.holder(&token).await?.ok_or_else(|| {
+            Failure::new(Code::Unauthorized, "the key is not known or is revoked")
+        })?;
+        if let Some(limiter) = &self.limiter {
+            limiter.check(key_of(&principal))?;
+        }
+        let (mut parts, body) = request.into_parts();
+        let named = template
+            .starts_with("/v1/tenants/{tenant}/")
+            .then(|| path::part(&parts, "tenant"));
+        match &*principal {
+            Principal::Operator { .. } => {
+                if let Some(name) = named {
+                    let id = path::tenant(&name?)?;
+                    tracing::Span::current().record("tenant.id", id.as_str());
+                    let tenant = Tenant::new(id, true, Arc::clone(&self.capabilities));
+                    parts.extensions.insert(tenant);
+                }
+                let operator = Operator::new(self.capabilities, self.authenticator);
+                parts.extensions.insert(operator);
+            }
+            Principal::Tenant {
+                tenant,
+                scopes,
+                suspended,
+                ..
+            } => {
+                tracing::Span::current().record("tenant.id", tenant.as_str());
+                // Any other name gets this answer, one that is no UTF-8 too.
+                let own =
+                    |name: Result<String, Failure>| name.is_ok_and(|name| name == tenant.as_str());
+                if named.is_some_and(|name| !own(name)) {
+                    let detail = "the key belongs to another tenant than the path names";
+                    return Err(Failure::new(Code::TenantMismatch, detail));
+                }
+                if *suspended {
+                    let detail = "the tenant is suspended; ask an operator to resume it";
+                    return Err(Failure::new(Code::TenantSuspended, detail));
+                }
+                require(access, scopes)?;
+                let describes = scopes.contains(Scope::IdentityResolve);
+                let tenant = Tenant::new(tenant.clone(), describes, self.capabilities);
+                parts.extensions.insert(tenant);
+            }
+        }
+        Ok(next.run(Request::from_parts(parts, body)).await)
+    }
+}
+
+/// `Authorization: Bearer <key>`, once.
+fn bearer(headers: &HeaderMap) -> Result<Token, Failure> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let token = match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok().and_then(|text| text.split_once(' ')),
+        _ => None,
+    };
+    token
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim())
+        .filter(|token| !token.is_empty())
+        .map(Token::from_header)
+        .ok_or_else(|| {
+            let detail = "a key is needed: send authorization: bearer with one";
+            Failure::new(Code::Unauthorized, detail)
+        })
+}
+
+fn key_of(principal: &Principal) -> KeyId {
+    match principal {
+        Principal::Tenant { key, .. } | Principal::Operator { key, .. } => *key,
+    }
+}
+
+/// What a tenant's key needs.
+fn require(access: Access, scopes: &Scopes) -> Result<(), Failure> {
+    let detail = match access {
+        Access::Open => return Ok(()),
+        Access::Scope(scope) if scopes.contains(scope) => return Ok(()),
+        Access::Scope(scope) => format!("the key needs the scope {scope}"),
+        Access::Operator => "only an operator may do this".to_owned(),
+    };
+    Err(Failure::new(Code::Forbidden, detail))
+}

@@ -1,0 +1,9 @@
+//! What whoever runs the process asks.
+
+mod livez;
+mod metrics;
+mod readyz;
+
+pub(crate) use livez::livez;
+pub(crate) use metrics::metrics;
+pub(crate) use readyz::readyz;

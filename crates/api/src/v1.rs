@@ -1,0 +1,6 @@
+//! The tenants' surface, by URL.
+
+pub(crate) mod history;
+pub(crate) mod identities;
+pub(crate) mod turns;
+pub(crate) mod users;

@@ -1,0 +1,25 @@
+//! `POST /v1/tenants/{tenant}/identities/resolve`
+
+use axum::extract::State;
+use throughline_wire::{ResolveAnswer, ResolveBody};
+
+use crate::body::Json;
+use crate::caller::Tenant;
+use crate::failure::Failure;
+use crate::shared::Shared;
+
+/// The user behind a channel's user; a first sight makes one.
+pub(crate) async fn resolve(
+    tenant: Tenant,
+    State(shared): State<Shared>,
+    Json(body): Json<ResolveBody>,
+) -> Result<axum::Json<ResolveAnswer>, Failure> {
+    let user = body.r#ref.check("/ref")?;
+    let result = tenant.resolve(&user).await;
+    shared.counters.resolved(&result);
+    let resolved = result?;
+    Ok(axum::Json(ResolveAnswer {
+        user_id: resolved.user_id,
+        is_new: resolved.is_new,
+    }))
+}

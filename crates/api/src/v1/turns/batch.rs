@@ -1,0 +1,152 @@
+//! `POST /v1/tenants/{tenant}/turns/batch`
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use futures_util::{StreamExt, stream};
+use throughline_domain::UserId;
+use throughline_platform_identity::{ChannelUser, IdentityError};
+use throughline_wire::{
+    AppendAnswer, AppendBody, Author, BatchAnswer, BatchBody, BatchResult, CheckedAppend, Problem,
+};
+
+use super::append::minted_key;
+use super::author;
+use super::outcome::Sent;
+use crate::body::Json;
+use crate::caller::Tenant;
+use crate::failure::{Failure, chain};
+use crate::shared::Shared;
+
+/// Authors resolved side by side.
+const RESOLVES_AT_ONCE: usize = 8;
+
+/// What became of one turn.
+type Outcome = Result<AppendAnswer, Failure>;
+
+/// Stores up to 500 turns; one refused turn costs only itself, and the answers come in order.
+pub(crate) async fn batch(
+    tenant: Tenant,
+    State(shared): State<Shared>,
+    body: Result<Json<BatchBody>, Failure>,
+) -> Result<axum::Json<BatchAnswer>, Failure> {
+    let refused = |_: &Failure| shared.counters.append_refused();
+    let Json(body) = body.inspect_err(refused)?;
+    let bodies = body.decode().map_err(Failure::from).inspect_err(refused)?;
+    let checked: Vec<Result<CheckedAppend, Problem>> = bodies
+        .into_iter()
+        .map(|body| check(&tenant, &shared, body))
+        .collect();
+    let authors = resolve_all(&tenant, &shared, &checked).await;
+    let outcomes = store(&tenant, &shared, checked, &authors).await;
+    log_first_cause(&outcomes);
+    let results = outcomes.into_iter().map(result).collect();
+    Ok(axum::Json(BatchAnswer { results }))
+}
+
+fn check(
+    tenant: &Tenant,
+    shared: &Shared,
+    body: Result<AppendBody, Problem>,
+) -> Result<CheckedAppend, Problem> {
+    body.and_then(|body| body.check(tenant.id(), || minted_key(tenant)))
+        .inspect_err(|_| shared.counters.append_refused())
+}
+
+/// Each different channel user once.
+type Resolved = Vec<(ChannelUser, Result<UserId, Arc<IdentityError>>)>;
+
+async fn resolve_all(
+    tenant: &Tenant,
+    shared: &Shared,
+    turns: &[Result<CheckedAppend, Problem>],
+) -> Resolved {
+    let mut users: Vec<ChannelUser> = Vec::new();
+    for turn in turns.iter().flatten() {
+        if let Author::Channel(user) = &turn.author
+            // A batch is usually one conversation: the author was just seen.
+            && !users.iter().rev().any(|seen| seen == user)
+        {
+            users.push(user.clone());
+        }
+    }
+    stream::iter(users)
+        .map(|user| async {
+            let result = author::resolve(tenant, shared, &user).await;
+            (user, result.map_err(Arc::new))
+        })
+        .buffered(RESOLVES_AT_ONCE)
+        .collect()
+        .await
+}
+
+/// Sends what can be stored in one call and puts the answers back in order.
+async fn store(
+    tenant: &Tenant,
+    shared: &Shared,
+    turns: Vec<Result<CheckedAppend, Problem>>,
+    authors: &Resolved,
+) -> Vec<Outcome> {
+    let mut outcomes: Vec<Option<Outcome>> = Vec::with_capacity(turns.len());
+    let mut waiting = Vec::new();
+    let mut ready = Vec::new();
+    for (place, turn) in turns.into_iter().enumerate() {
+        let prepared = turn.map_err(Failure::from).and_then(|turn| {
+            let user = known(shared, &turn, authors)?;
+            Ok((Sent::new(&turn, user), turn.said_by(user)))
+        });
+        match prepared {
+            Ok((sent, turn)) => {
+                waiting.push((place, sent));
+                ready.push(turn);
+                outcomes.push(None);
+            }
+            Err(failure) => outcomes.push(Some(Err(failure))),
+        }
+    }
+    if !ready.is_empty() {
+        let answers = tenant.append_batch(ready).await;
+        for ((place, sent), answer) in waiting.into_iter().zip(answers) {
+            outcomes[place] = Some(sent.answer(shared, answer));
+        }
+    }
+    let unanswered = || Err(Failure::internal("the store gave fewer answers than turns"));
+    outcomes
+        .into_iter()
+        .map(|outcome| outcome.unwrap_or_else(unanswered))
+        .collect()
+}
+
+fn known(shared: &Shared, turn: &CheckedAppend, authors: &Resolved) -> Result<UserId, Failure> {
+    let author = match &turn.author {
+        Author::User(user) => return Ok(*user),
+        Author::Channel(author) => author,
+    };
+    let found = authors.iter().rev().find(|(user, _)| user == author);
+    match found {
+        Some((_, Ok(user))) => Ok(*user),
+        Some((_, Err(error))) => {
+            Err(author::not_stored(shared, error, turn.key()).because(Arc::clone(error)))
+        }
+        None => Err(Failure::internal("an author of the batch was not resolved")),
+    }
+}
+
+/// The whole call answers 200, so its causes are logged here; one line, for they are mostly alike.
+fn log_first_cause(outcomes: &[Outcome]) {
+    let mut causes = outcomes
+        .iter()
+        .filter_map(|outcome| outcome.as_ref().err()?.cause.as_ref());
+    if let Some(first) = causes.next() {
+        let failed = 1 + causes.count();
+        tracing::error!(
+            turns.failed = failed,
+            cause = chain(first.as_ref()),
+            "turns failed"
+        );
+    }
+}
+
+fn result(outcome: Outcome) -> BatchResult {
+    outcome.map_err(|failure| *failure.problem).into()
+}

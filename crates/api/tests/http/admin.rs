@@ -1,0 +1,4 @@
+//! `/admin/…`
+
+mod keys;
+mod tenants;

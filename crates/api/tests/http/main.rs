@@ -1,0 +1,15 @@
+//! The surface driven in process over the in-memory provider; one module per URL, the others are about
+//! what holds for every route.
+
+mod admin;
+mod authorisation;
+mod counters;
+mod doubles;
+mod limits;
+mod logs;
+mod operation;
+mod problems;
+mod request_ids;
+mod revocation;
+mod service;
+mod v1;

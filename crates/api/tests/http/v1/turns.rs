@@ -1,0 +1,5 @@
+//! `/v1/tenants/{tenant}/turns`
+
+mod append;
+mod batch;
+mod failures;

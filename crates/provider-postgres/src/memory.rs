@@ -1,0 +1,65 @@
+//! `ConversationMemory` on PostgreSQL.
+
+mod append;
+mod clear;
+mod history;
+mod recent;
+mod turn;
+mod usage;
+
+use async_trait::async_trait;
+use throughline_conversation_memory::{
+    AppendError, Appended, ChannelScope, ConversationMemory, Limit, MemoryError, NewTurn,
+    RecentPage, RecentQuery, Turn, Usage,
+};
+use throughline_domain::{TenantId, UserId};
+
+use crate::statement::{ForTenant, ForTenants};
+use crate::store::PostgresStore;
+
+pub(crate) static FOR_TENANT: &[&ForTenant] = &[
+    &recent::RECENT,
+    &history::HISTORY,
+    &clear::CLEAR,
+    &clear::EXISTS,
+    &usage::USAGE,
+];
+
+pub(crate) static FOR_TENANTS: &[&ForTenants] = append::STATEMENTS;
+
+#[async_trait]
+impl ConversationMemory for PostgresStore {
+    async fn append_batch(
+        &self,
+        tenant: &TenantId,
+        turns: Vec<NewTurn>,
+    ) -> Vec<Result<Appended, AppendError>> {
+        append::append_batch(self, tenant, &turns).await
+    }
+
+    async fn recent(
+        &self,
+        tenant: &TenantId,
+        user: UserId,
+        query: &RecentQuery,
+    ) -> Result<RecentPage, MemoryError> {
+        recent::recent(self, tenant, user, query).await
+    }
+
+    async fn history(
+        &self,
+        tenant: &TenantId,
+        scope: &ChannelScope,
+        limit: Limit,
+    ) -> Result<Vec<Turn>, MemoryError> {
+        history::history(self, tenant, scope, limit).await
+    }
+
+    async fn clear(&self, tenant: &TenantId, scope: &ChannelScope) -> Result<(), MemoryError> {
+        clear::clear(self, tenant, scope).await
+    }
+
+    async fn usage(&self, tenant: &TenantId, user: UserId) -> Result<Usage, MemoryError> {
+        usage::usage(self, tenant, user).await
+    }
+}

@@ -1,0 +1,12 @@
+-- append_lock
+-- The fence: a merge or an erasure takes these rows for update. In sorted order, as everybody
+-- who takes several, so that two batches never wait for each other in a circle.
+select
+    u.tenant_id,
+    u.user_id,
+    u.status,
+    u.merged_into
+from unnest($1::text[], $2::uuid[]) as k (tenant_id, user_id)
+join users u on u.tenant_id = k.tenant_id and u.user_id = k.user_id
+order by u.tenant_id, u.user_id
+for no key update of u

@@ -1,0 +1,105 @@
+//! The commit was sent and its answer never came: what is true is asked on another connection (T-14).
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use throughline_conversation_memory::{AppendError, Cause};
+
+use super::decide::{Decision, Existing, found_keys};
+use super::transaction::{FIND, keys};
+use super::{Answer, Row};
+use crate::error::{Shared, StoreError};
+use crate::store::PostgresStore;
+
+const ASK_FOR_AT_MOST: Duration = Duration::from_secs(2);
+const ASK_AGAIN_AFTER: Duration = Duration::from_millis(50);
+
+type Found = HashMap<String, HashMap<String, Option<Existing>>>;
+
+/// One answer a row. What was refused or found before the commit does not depend on it.
+pub(super) async fn answers(
+    store: &PostgresStore,
+    rows: &[Row<'_>],
+    decided: &[Decision<'_>],
+    error: StoreError,
+) -> Vec<Answer> {
+    let unknown: Vec<Row<'_>> = rows
+        .iter()
+        .zip(decided)
+        .filter(|(_, decision)| matches!(decision, Decision::Store(_)))
+        .map(|(row, _)| *row)
+        .collect();
+    let found = ask(store, &unknown).await;
+    tracing::warn!(
+        rows = unknown.len(),
+        answered = found.is_some(),
+        error = &error as &dyn std::error::Error,
+        "the answer to a commit was lost"
+    );
+    let found = found.unwrap_or_default();
+    let cause = Shared(error.into());
+    rows.iter()
+        .zip(decided)
+        .map(|(row, decision)| answer(*row, decision, decided, &found, &cause))
+        .collect()
+}
+
+/// Asks until somebody answers, within the budget.
+async fn ask(store: &PostgresStore, rows: &[Row<'_>]) -> Option<Found> {
+    let (tenants, keys) = keys(rows);
+    let now = store.clock.now().to_system_time();
+    let asking = async {
+        loop {
+            let found = async {
+                let session = store.sessions.session().await?;
+                found_keys(&session.query_rows(&FIND, &tenants, &[&keys, &now]).await?)
+            };
+            match found.await {
+                Ok(found) => return found,
+                Err(error) => {
+                    tracing::debug!(%error, "asking for the outcome of a commit failed");
+                    tokio::time::sleep(ASK_AGAIN_AFTER).await;
+                }
+            }
+        }
+    };
+    tokio::time::timeout(ASK_FOR_AT_MOST, asking).await.ok()
+}
+
+fn answer(
+    row: Row<'_>,
+    decision: &Decision<'_>,
+    decided: &[Decision<'_>],
+    found: &Found,
+    cause: &Shared,
+) -> Answer {
+    let key = row.turn.key().clone();
+    let user = match decision {
+        Decision::Refused(reason) => {
+            return Err(AppendError::Rejected {
+                key,
+                reason: reason.clone(),
+            });
+        }
+        Decision::Found(appended) => return Ok(*appended),
+        Decision::Store(accepted) => accepted.user,
+        Decision::SameAs(first) => match &decided[*first] {
+            Decision::Store(accepted) => accepted.user,
+            _ => row.turn.user(),
+        },
+    };
+    let of_tenant = found.get(row.tenant.as_str());
+    let existing = of_tenant.and_then(|keys| keys.get(row.turn.key().as_str()));
+    let cause = Cause::new(cause.clone());
+    match existing {
+        Some(Some(existing)) => match existing.again(row, user) {
+            Ok(appended) => Err(AppendError::Committed {
+                key,
+                turn_id: appended.turn_id,
+                cause,
+            }),
+            Err(reason) => Err(AppendError::Rejected { key, reason }),
+        },
+        _ => Err(AppendError::Timeout { key, cause }),
+    }
+}

@@ -1,0 +1,6 @@
+//! Tests that need a database: one of its own for each, on the run's scratch server.
+
+mod catalogue;
+mod contract;
+mod plans;
+mod scratch;

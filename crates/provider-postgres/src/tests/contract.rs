@@ -1,0 +1,17 @@
+//! The contract suites, with prepared statements and, for the memory, with unnamed ones.
+
+mod tenancy {
+    throughline_tenancy::tenancy_contract!(crate::tests::scratch::prepared);
+}
+
+mod identity {
+    throughline_platform_identity::platform_identity_contract!(crate::tests::scratch::prepared);
+}
+
+mod memory {
+    throughline_conversation_memory::conversation_memory_contract!(crate::tests::scratch::prepared);
+}
+
+mod memory_unnamed {
+    throughline_conversation_memory::conversation_memory_contract!(crate::tests::scratch::unnamed);
+}

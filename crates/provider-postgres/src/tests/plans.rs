@@ -1,0 +1,134 @@
+//! The plans of the hot statements at 100,000 rows, asked of the very statements.
+
+use tokio_postgres::Client;
+
+use super::scratch::migrated;
+use crate::statement;
+
+/// 100,000 turns of ten tenants, a hundred users and scopes each; one turn in fifty is pending.
+const FILL: &str = "
+insert into tenants select 't' || n, 'active', '{\"ttl_days\": 90}', 1, 0, '2023-11-01'
+from generate_series(0, 9) n;
+insert into tenant_streams select 't' || n, 10000 from generate_series(0, 9) n;
+insert into users
+select 't' || n % 10, lpad(to_hex(n / 10), 32, '0')::uuid, 'active', null, 1, 100, 1000, 1, '2023-11-01', '2023-11-01'
+from generate_series(0, 999) n;
+insert into cross_channel_messages
+select 't' || n % 10, lpad(to_hex(n), 32, '0')::uuid, n / 10,
+    lpad(to_hex(n / 10 % 100), 32, '0')::uuid, lpad(to_hex(n / 10 % 100), 32, '0')::uuid,
+    'k' || n, decode(repeat('00', 32), 'hex'), 'slack-user', 'C' || n / 10 % 100, null,
+    'hello', 'hello', 5, 5, 0, null, '{}',
+    case when n % 50 = 0 then 'pending' else 'clean' end, null, 1, 'raw',
+    timestamptz '2023-11-02 00:00:00Z' + n * interval '1 second',
+    timestamptz '2023-11-02 00:00:00Z' + n * interval '1 second', '2024-02-01'
+from generate_series(0, 99999) n;
+analyze;
+";
+
+async fn filled() -> (throughline_scratch_postgres::Database, Client) {
+    let database = migrated().await;
+    database.psql(FILL).unwrap();
+    let (client, connection) = tokio_postgres::connect(database.url(), tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    tokio_util::task::TaskTracker::new().spawn(connection);
+    (database, client)
+}
+
+/// The plan that a prepared statement settles on.
+async fn plan(client: &Client, name: &str, arguments: &str) -> String {
+    let statement = statement::all()
+        .find(|statement| statement.name == name)
+        .unwrap();
+    let types: Vec<String> = statement.params.iter().map(ToString::to_string).collect();
+    let types: Vec<String> = types
+        .iter()
+        .map(|name| {
+            name.strip_prefix('_')
+                .map_or(name.clone(), |item| format!("{item}[]"))
+        })
+        .collect();
+    client
+        .batch_execute("set plan_cache_mode = force_generic_plan")
+        .await
+        .unwrap();
+    let prepare = format!("prepare p ({}) as {}", types.join(", "), statement.sql);
+    client.batch_execute(&prepare).await.unwrap();
+    let explain = format!("explain (costs off) execute p ({arguments})");
+    let lines = client.simple_query(&explain).await.unwrap();
+    let lines = lines.iter().filter_map(|message| match message {
+        tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        _ => None,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Each look-up reads by an index and stops there: no table of turns is read through or sorted whole.
+fn assert_indexed(plan: &str, indexes: &[&str]) {
+    assert!(
+        !plan.contains("Seq Scan on cross_channel_messages"),
+        "{plan}"
+    );
+    for index in indexes {
+        assert!(plan.contains(index), "{index} is not used:\n{plan}");
+    }
+}
+
+const USER: &str = "'00000000-0000-0000-0000-000000000007'";
+
+#[tokio::test]
+async fn recent_reads_by_the_index_of_a_users_turns() {
+    let (_database, client) = filled().await;
+    let arguments = format!(
+        "'t1', {USER}, '2023-11-04', '0001-01-01', '9999-12-30', '9999-12-30', 9223372036854775807, null, null, 20"
+    );
+    let plan = plan(&client, "recent", &arguments).await;
+    assert_indexed(
+        &plan,
+        &[
+            "cross_channel_messages_user",
+            "cross_channel_messages_pending",
+        ],
+    );
+    // The order comes out of the index: what is sorted is the page, above its limit.
+    let page = plan.split("cross_channel_messages_user").next().unwrap();
+    assert!(page.matches("Sort").count() <= 2, "{plan}");
+}
+
+#[tokio::test]
+async fn history_reads_by_the_index_of_a_scopes_turns() {
+    let (_database, client) = filled().await;
+    let plan = plan(
+        &client,
+        "history",
+        "'t1', 'slack-user', 'C7', '2023-11-04', 20",
+    )
+    .await;
+    assert_indexed(&plan, &["cross_channel_messages_scope"]);
+}
+
+#[tokio::test]
+async fn append_finds_its_keys_by_their_index() {
+    let (_database, client) = filled().await;
+    let keys = "array['t1', 't1', 't2'], array['k1', 'new', 'k2'], timestamptz '2023-11-04'";
+    let plan = plan(&client, "append_find", keys).await;
+    assert_indexed(
+        &plan,
+        &["cross_channel_messages_key", "idempotency_tombstones_pkey"],
+    );
+}
+
+#[tokio::test]
+async fn append_locks_users_in_sorted_order_by_their_key() {
+    let (_database, client) = filled().await;
+    let plan = plan(
+        &client,
+        "append_lock",
+        &format!("array['t1'], array[{USER}::uuid]"),
+    )
+    .await;
+    assert!(plan.contains("users_pkey"), "{plan}");
+    // Locked after it was sorted.
+    let (lock, sort) = (plan.find("LockRows").unwrap(), plan.find("Sort").unwrap());
+    assert!(lock < sort, "{plan}");
+}

@@ -1,0 +1,331 @@
+//! Secrets that only their name gives away: `password = …`, `"api_key": "…"`, "my password is …",
+//! `Authorization: Bearer …`.
+
+use super::Scanner;
+use super::value::{self, Link, is_believable, is_placeholder};
+use crate::Entity;
+use crate::rule::{Rule, Strength};
+use crate::text::{byte_at, byte_before, is_word, run_end, starts_token};
+
+pub(crate) static PASSWORD: Rule = Rule {
+    id: "secret-password",
+    rev: 1,
+    entity: Entity::Secret,
+    strength: Strength::Contextual,
+    summary: "what follows a word for a password and a sign or verb that gives it a value",
+    matches: &["my password is Tr0ub4", "dor&3 now"],
+    rejects: &["my password is wrong", " again, password=changeme"],
+};
+
+pub(crate) static ASSIGNED: Rule = Rule {
+    id: "secret-assignment",
+    rev: 1,
+    entity: Entity::Secret,
+    strength: Strength::Generic,
+    summary: "a value that looks drawn by lot behind a name such as token, secret or api key",
+    matches: &["api_key = \"q8Zr4TnV1x", "Lw7PbC2dYk\""],
+    rejects: &["api_key = process.env", ".API_KEY, token = null"],
+};
+
+/// What a name promises about its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Chosen by a person: short, may be a word.
+    Password,
+    /// Drawn by a machine: long and without a pattern.
+    Key,
+}
+
+/// Names of secrets. Letters may stand before them (`dbPassword`), and a suffix behind (`token_v2`).
+pub(crate) const NAMES: &[(Kind, &[&str])] = &[
+    (
+        Kind::Password,
+        &[
+            "password",
+            "passwd",
+            "passphrase",
+            "pass phrase",
+            "passcode",
+            "pwd",
+            "pass",
+            "login code",
+            "contraseña",
+            "contrasena",
+            "clave",
+            "passwort",
+            "kennwort",
+            "mot de passe",
+            "senha",
+            "hasło",
+            "wachtwoord",
+            "lösenord",
+            "пароль",
+            "密码",
+            "密碼",
+            "パスワード",
+            "비밀번호",
+            "كلمة المرور",
+            "कूटशब्द",
+            "पासवर्ड",
+        ],
+    ),
+    (
+        Kind::Key,
+        &[
+            "secret",
+            "token",
+            "api_key",
+            "apikey",
+            "api-key",
+            "api key",
+            "access_key",
+            "accesskey",
+            "access key",
+            "access-key",
+            "secret_key",
+            "secretkey",
+            "secret key",
+            "private_key",
+            "privatekey",
+            "private key",
+            "client_secret",
+            "clientsecret",
+            "signing_key",
+            "signing key",
+            "encryption_key",
+            "encryption key",
+            "master_key",
+            "account_key",
+            "accountkey",
+            "sharedaccesskey",
+            "credential",
+            "credentials",
+            "x-api-key",
+            "auth_key",
+            "authkey",
+            "auth key",
+            "license_key",
+            "license key",
+            "webhook_key",
+            "session_key",
+            "sessionid",
+            "session_id",
+            "sig",
+            "authorization",
+            "subscription-key",
+            "subscription_key",
+            "service_key",
+            "deploy_key",
+            "recovery code",
+            "backup code",
+            "otp_secret",
+        ],
+    ),
+];
+
+/// Handles the name that ends at `name_end`; answers where its value ends.
+pub(crate) fn named(
+    scanner: &mut Scanner<'_>,
+    start: usize,
+    name_end: usize,
+    kind: Kind,
+) -> Option<usize> {
+    let bytes = scanner.bytes();
+    let name = &bytes[start..name_end];
+    let flag = bytes[..start].ends_with(b"--") || bytes[..start].ends_with(b"--db-");
+    // Short names are words of other words: `compass`, `bypass`, `signal`.
+    if name.len() <= 4 && is_word(byte_before(bytes, start)) && !camel_or_snake(bytes, start) {
+        return None;
+    }
+    let (from, link) = link(bytes, name_end, flag)?;
+    let to = value::end(scanner, from, link);
+    let text = &scanner.text()[from..to];
+    if is_placeholder(text) || !is_believable(text, kind, link, &scanner.text()[to..]) {
+        return None;
+    }
+    let rule = if kind == Kind::Password {
+        &PASSWORD
+    } else {
+        &ASSIGNED
+    };
+    scanner.push(
+        rule,
+        from,
+        to,
+        if kind == Kind::Password { 0.8 } else { 0.7 },
+    );
+    Some(to)
+}
+
+fn camel_or_snake(bytes: &[u8], start: usize) -> bool {
+    byte_before(bytes, start) == b'_'
+        || bytes[start].is_ascii_uppercase() && byte_before(bytes, start).is_ascii_lowercase()
+        || starts_token(bytes, start)
+}
+
+/// Where the value starts behind the name, over a suffix of the name, a closing quote and the tie.
+fn link(bytes: &[u8], name_end: usize, flag: bool) -> Option<(usize, Link)> {
+    let mut at = name_end;
+    if matches!(byte_at(bytes, at), b'_' | b'-' | b'0'..=b'9')
+        || byte_at(bytes, at).is_ascii_uppercase()
+    {
+        at = run_end(bytes, at, 24, |byte| is_word(byte) || byte == b'-');
+    } else if byte_at(bytes, at) == b's' {
+        at += 1;
+    }
+    if is_word(byte_at(bytes, at)) {
+        return None;
+    }
+    at = run_end(bytes, at, 3, |byte| {
+        matches!(byte, b'"' | b'\'' | b']' | b'\\' | b'`' | b'*')
+    });
+    let tie = run_end(bytes, at, 4, |byte| byte == b' ' || byte == b'\t');
+    let rest = &bytes[tie..];
+    let sign = [&b":="[..], b"=>", b"==", b"->", b"=", b":"]
+        .into_iter()
+        .find(|sign| rest.starts_with(sign));
+    if let Some(sign) = sign {
+        if sign == b"==" {
+            return None;
+        }
+        let from = run_end(bytes, tie + sign.len(), 4, |byte| {
+            byte == b' ' || byte == b'\t' || byte == b'*'
+        });
+        return Some(opened(bytes, from));
+    }
+    if tie == at && !rest.first().is_some_and(|byte| *byte >= 0x80) {
+        return None;
+    }
+    if flag {
+        return Some(opened(bytes, tie));
+    }
+    let verb = VERBS
+        .iter()
+        .find(|verb| rest.starts_with(verb.as_bytes()))?;
+    let from = run_end(bytes, tie + verb.len(), 4, |byte| {
+        matches!(byte, b' ' | b':')
+    });
+    let (from, link) = opened(bytes, from);
+    Some((from, if link == Link::Sign { Link::Verb } else { link }))
+}
+
+const VERBS: &[&str] = &[
+    "is now ",
+    "is still ",
+    "is: ",
+    "is ",
+    "was ",
+    "will be ",
+    "to ",
+    "for the db is ",
+    "for prod is ",
+    "ist ",
+    "lautet ",
+    "es ",
+    "est ",
+    "è ",
+    "é ",
+    "jest ",
+    "är ",
+    "er ",
+    "— ",
+    "- ",
+    "это ",
+    "是",
+    "は",
+    "है ",
+    "هي ",
+];
+
+fn opened(bytes: &[u8], at: usize) -> (usize, Link) {
+    let at = if byte_at(bytes, at) == b'\\' {
+        at + 1
+    } else {
+        at
+    };
+    match byte_at(bytes, at) {
+        quote @ (b'"' | b'\'' | b'`') => (at + 1, Link::Quoted(quote)),
+        _ => (at, Link::Sign),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{finds, nothing, types};
+
+    fn secret() -> String {
+        ["Zx9", "kQ2mV7", "tR4wLp8"].concat()
+    }
+
+    #[test]
+    fn a_value_behind_a_telling_name_is_found_in_prose_code_and_json() {
+        let secret = secret();
+        for text in [
+            format!("my password is {secret}"),
+            format!("password: {secret}, thanks"),
+            format!("pwd={secret}"),
+            format!("DB_PASSWORD='{secret}'"),
+            format!("{{\"api_key\":\"{secret}\"}}"),
+            format!("apiKey: \"{secret}\","),
+            format!("mysql --password {secret} -h x"),
+            format!("the token is `{secret}`"),
+            format!("export AUTH_TOKEN={secret}"),
+            format!("https://x.example/?access_token={secret}&a=b"),
+            format!("contraseña: {secret}"),
+            format!("Das Passwort ist {secret}."),
+            format!("client_secret => \"{secret}\""),
+            format!("Authorization: Bearer {secret}"),
+            format!("密码是{secret}"),
+        ] {
+            finds(&text, "SECRET", &secret);
+        }
+    }
+
+    #[test]
+    fn the_basic_credential_is_found_and_other_words_after_basic_are_not() {
+        let text = ["Authorization: Basic dXNlcjpw", "YXNzd29yZDEy"].concat();
+        finds(&text, "SECRET", &text[21..]);
+        nothing("basic understanding of things");
+    }
+
+    #[test]
+    fn placeholders_and_code_are_none() {
+        for value in [
+            "REDACTED",
+            "***",
+            "null",
+            "xxxxxxxxxxxxxxxx",
+            "process.env.TOKEN",
+            "os.environ[\"API_KEY\"]",
+            "${API_KEY}",
+            "<YOUR_TOKEN>",
+            "your_api_key_here",
+            "changeme",
+            "get_password()",
+            "config.password",
+            "String",
+            "self.password",
+        ] {
+            for name in [
+                "password=",
+                "token: ",
+                "Authorization: Bearer ",
+                "api_key = ",
+            ] {
+                assert_eq!(
+                    types(&format!("{name}{value}")),
+                    Vec::<String>::new(),
+                    "{name}{value}"
+                );
+            }
+        }
+        for text in [
+            "the password is incorrect.",
+            "max_tokens=4096",
+            "the secret is communication",
+            "compass: north-5west",
+        ] {
+            nothing(text);
+        }
+    }
+}

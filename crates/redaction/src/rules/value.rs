@@ -1,0 +1,274 @@
+//! Where the value behind a telling name ends, and whether it can be a secret at all.
+
+use super::Scanner;
+use super::assign::Kind;
+use super::token::distinct;
+use crate::text::{byte_at, is_word, run_end};
+
+/// What ties a name to its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// `=`, `:` and their like.
+    Sign,
+    /// A sign, and the value in quotes.
+    Quoted(u8),
+    /// "is", and the like in other languages.
+    Verb,
+}
+
+impl Link {
+    /// Whether a value tied like this ends before `byte`.
+    fn ends_before(self, byte: u8) -> bool {
+        match self {
+            Self::Quoted(quote) => matches!(byte, b'\n' | b'\\') || byte == quote,
+            Self::Sign => byte.is_ascii_whitespace() || b"\"'`,;<>|&\\".contains(&byte),
+            Self::Verb => byte.is_ascii_whitespace() || b"\"`<>\\".contains(&byte),
+        }
+    }
+}
+
+/// The end of the value that starts at `from`. A run is read once however many names it holds.
+pub(crate) fn end(scanner: &mut Scanner<'_>, from: usize, link: Link) -> usize {
+    let bytes = scanner.bytes();
+    let known = match link {
+        Link::Quoted(_) => return run_end(bytes, from, usize::MAX, |byte| !link.ends_before(byte)),
+        Link::Sign => &mut scanner.value_ends[0],
+        Link::Verb => &mut scanner.value_ends[1],
+    };
+    if !(known.0..known.1).contains(&from) {
+        *known = (
+            from,
+            run_end(bytes, from, usize::MAX, |byte| !link.ends_before(byte)),
+        );
+    }
+    trim(bytes, from, known.1)
+}
+
+/// Takes the sentence's punctuation, a few marks at most, off the end of a value.
+fn trim(bytes: &[u8], from: usize, mut end: usize) -> usize {
+    const MOST: usize = 8;
+    let closes = |open: u8, close: u8, end: usize| {
+        let value = &bytes[from..end];
+        let count = |wanted| value.iter().filter(|byte| **byte == wanted).count();
+        value.len() <= HEAD && count(open) < count(close)
+    };
+    for _ in 0..MOST {
+        let trimmed = end > from
+            && match bytes[end - 1] {
+                b'.' | b',' | b';' | b':' | b'?' | b'\'' => true,
+                b')' => closes(b'(', b')', end),
+                b']' => closes(b'[', b']', end),
+                b'}' => closes(b'{', b'}', end),
+                _ => false,
+            };
+        if !trimmed {
+            break;
+        }
+        end -= 1;
+    }
+    end
+}
+
+/// How much of a value is judged: the head tells, and many long values stay cheap.
+const HEAD: usize = 96;
+
+/// The part of a value that is judged.
+pub(crate) fn head(value: &str) -> &str {
+    let mut end = value.len().min(HEAD);
+    while !value.is_char_boundary(end) {
+        end -= 1;
+    }
+    &value[..end]
+}
+
+/// Values that stand for a secret and are none.
+pub(crate) fn is_placeholder(value: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "redacted",
+        "changeme",
+        "change_me",
+        "change-me",
+        "placeholder",
+        "example",
+        "your_",
+        "your-",
+        "yourpass",
+        "my_secret",
+        "mysecret",
+        "<",
+        "${",
+        "{{",
+        "$(",
+        "%s",
+        "%(",
+        "xxxx",
+        "****",
+        "....",
+        "process.env",
+        "os.environ",
+        "getenv",
+        "env.",
+        "env[",
+        "env(",
+        "import.meta",
+        "secrets.",
+        "vars.",
+        "null",
+        "none",
+        "undefined",
+        "dummy",
+        "todo",
+        "insert",
+        "replace_me",
+        "masked",
+        "hidden",
+        "[secret",
+        "[email",
+        "placehold",
+    ];
+    let lower = head(value).to_ascii_lowercase();
+    let text = lower.trim_matches(|ch: char| matches!(ch, '"' | '\'' | '[' | ']' | '(' | ')'));
+    text.is_empty()
+        || matches!(
+            text,
+            "true"
+                | "false"
+                | "nil"
+                | "password"
+                | "passwd"
+                | "secret"
+                | "token"
+                | "test"
+                | "string"
+                | "str"
+                | "foo"
+                | "bar"
+                | "pass"
+                | "pwd"
+                | "user"
+        )
+        || text.starts_with('$') && text[1..].bytes().all(|byte| is_word(byte))
+        || distinct(text.as_bytes()) < 3
+        || WORDS.iter().any(|word| lower.contains(word))
+            && !(lower.len() > 24 && digits(&lower) > 3)
+}
+
+pub(crate) fn digits(text: &str) -> usize {
+    text.bytes().filter(u8::is_ascii_digit).count()
+}
+
+pub(crate) fn is_believable(value: &str, kind: Kind, link: Link, rest: &str) -> bool {
+    let value = head(value);
+    if looks_like_code(value) {
+        return false;
+    }
+    let letters = value.chars().filter(|ch| ch.is_alphabetic()).count();
+    let figures = digits(value);
+    let symbols = value
+        .bytes()
+        .filter(|byte| byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'-' | b'.' | b'/'))
+        .count();
+    let upper_inside =
+        value.chars().skip(1).any(char::is_uppercase) && value.chars().any(char::is_lowercase);
+    match kind {
+        Kind::Password => {
+            let mixed = letters > 0 && figures > 0 || symbols > 0 && letters + figures >= 4;
+            value.len() >= 5 && mixed && !value.contains(' ')
+                || figures >= 4
+                    && letters == 0
+                    && value.len() >= 4
+                    && value.len() <= 16
+                    && !value.contains('.')
+                || upper_inside && value.len() >= 10 && !value.contains(' ') && link != Link::Sign
+                || is_pass_phrase(value, link, rest)
+        }
+        Kind::Key => {
+            let body = value.bytes().filter(u8::is_ascii_alphanumeric).count();
+            body >= 12
+                && !value.contains(' ')
+                && distinct(value.as_bytes()) >= 8
+                && (letters > 0 && figures >= 2 || upper_inside && value.len() >= 20)
+                && !value.contains("://")
+                && !value.starts_with('/')
+                && !value.starts_with("./")
+        }
+    }
+}
+
+/// Words chosen as a password: several joined ones, or a single one that ends the sentence.
+fn is_pass_phrase(value: &str, link: Link, rest: &str) -> bool {
+    const SAID_OF_ONE: &[&str] = &[
+        "incorrect",
+        "required",
+        "invalid",
+        "expired",
+        "missing",
+        "correct",
+        "secure",
+        "encrypted",
+        "optional",
+        "different",
+        "protected",
+        "forgotten",
+        "compromised",
+        "mandatory",
+        "unavailable",
+        "authentication",
+        "necessary",
+        "sensitive",
+        "confidential",
+        "management",
+        "something",
+        "whatever",
+        "impossible",
+        "important",
+        "basically",
+        "actually",
+        "definitely",
+        "probably",
+        "supposed",
+        "rejected",
+    ];
+    let plain = value
+        .bytes()
+        .all(|byte| byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_');
+    let joined = value.bytes().filter(|byte| *byte == b'-').count() >= 2 && value.len() >= 14;
+    let closing = run_end(rest.as_bytes(), 0, 4, |byte| b".!,\"'`)".contains(&byte));
+    let after = byte_at(rest.as_bytes(), closing);
+    let ends = closing == rest.len() || matches!(after, b'\n' | b'"' | b'\'' | b'`');
+    let word = value.len() >= 8
+        && value.bytes().all(|byte| byte.is_ascii_lowercase())
+        && !SAID_OF_ONE.contains(&value)
+        && !value.ends_with("ed")
+        && !value.ends_with("ing");
+    plain
+        && matches!(link, Link::Verb | Link::Quoted(_))
+        && (joined || (ends && word && link == Link::Verb))
+}
+
+/// Calls, members and types are how programs speak of secrets without holding one.
+pub(crate) fn looks_like_code(value: &str) -> bool {
+    let member = value.split('.').count() > 1
+        && value.split('.').all(|part| {
+            part.bytes()
+                .all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+                && !part.is_empty()
+        });
+    let call = value.find('(').is_some_and(|open| {
+        open > 0
+            && value[..open]
+                .bytes()
+                .all(|byte| is_word(byte) || matches!(byte, b'.' | b':' | b'!'))
+    });
+    let index = value.find('[').is_some_and(|open| {
+        open > 0
+            && value[..open]
+                .bytes()
+                .all(|byte| is_word(byte) || byte == b'.')
+    });
+    let path = value.contains("::")
+        || value.starts_with("&self")
+        || value.starts_with("this.")
+        || value.starts_with("self.");
+    member || call || index || path || value.contains("=>") || value.contains("->")
+}

@@ -1,0 +1,8 @@
+//! The commands, one file each.
+
+pub(crate) mod admin;
+pub(crate) mod demo;
+pub(crate) mod import;
+pub(crate) mod migrate;
+pub(crate) mod serve;
+pub(crate) mod version;

@@ -1,0 +1,28 @@
+//! The one binary, `throughline`: it reads the configuration, puts a provider behind the API and runs
+//! it, and holds the tools an operator needs beside it.
+//!
+//! Belongs here: composition, configuration, the command line, the process's life. Does not belong here:
+//! what a capability does, SQL, what an endpoint answers. Only this crate names both providers.
+
+mod api_client;
+mod cli;
+mod command;
+mod failure;
+mod output;
+mod server;
+mod service;
+mod settings;
+mod store;
+mod telemetry;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match cli::run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::complain(&failure);
+            failure.status()
+        }
+    }
+}

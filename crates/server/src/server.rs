@@ -1,0 +1,11 @@
+//! The process as a server: the accept loop, one connection, the signals that end it.
+
+mod accept;
+mod connection;
+mod signals;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use accept::{Limits, Stopped, serve};
+pub(crate) use signals::{Signals, StopSignals};

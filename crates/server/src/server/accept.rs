@@ -1,0 +1,163 @@
+//! The accept loop and the way down: not ready, stop accepting, finish, cut.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::{StopSignals, connection};
+
+/// How many, how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Connections at once; more wait in the listener's queue.
+    pub(crate) connections: usize,
+    /// For a request's head, and for an idle connection.
+    pub(crate) header_timeout: Duration,
+    /// Between "not ready" and the end of accepting.
+    pub(crate) drain_delay: Duration,
+    /// Between the end of accepting and the cut.
+    pub(crate) deadline: Duration,
+}
+
+/// How the way down went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    /// Every request was answered.
+    Clean,
+    /// The deadline passed with this many connections still busy.
+    DeadlinePassed {
+        /// Connections cut.
+        cut: usize,
+    },
+    /// A second signal came with this many connections still busy.
+    Hurried {
+        /// Connections cut.
+        cut: usize,
+    },
+}
+
+/// Accepts and serves until a signal comes, then calls `not_ready` and goes down within the limits. A
+/// second signal ends it at once.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    limits: Limits,
+    mut signals: impl StopSignals,
+    not_ready: impl FnOnce(),
+) -> Stopped {
+    let mut doors = Doors {
+        listener,
+        router,
+        limits,
+        permits: Arc::new(Semaphore::new(limits.connections)),
+        connections: JoinSet::new(),
+        stop: CancellationToken::new(),
+    };
+    tokio::select! {
+        () = doors.accept() => {}
+        () = signals.next() => {}
+    }
+    not_ready();
+    tokio::select! {
+        () = doors.accept() => {}
+        () = sleep(limits.drain_delay) => {}
+        () = signals.next() => return Stopped::Hurried { cut: doors.cut().await },
+    }
+    doors.close(signals).await
+}
+
+struct Doors {
+    listener: TcpListener,
+    router: Router,
+    limits: Limits,
+    permits: Arc<Semaphore>,
+    connections: JoinSet<()>,
+    stop: CancellationToken,
+}
+
+impl Doors {
+    /// Accepts until it is dropped.
+    async fn accept(&mut self) {
+        loop {
+            tokio::select! {
+                (stream, permit) = next(&self.listener, &self.permits) => self.begin(stream, permit),
+                // Takes finished connections out of the set, so that it does not grow.
+                Some(_) = self.connections.join_next() => {}
+            }
+        }
+    }
+
+    fn begin(&mut self, stream: TcpStream, permit: OwnedSemaphorePermit) {
+        let (router, stop) = (self.router.clone(), self.stop.clone());
+        let header_timeout = self.limits.header_timeout;
+        self.connections.spawn(async move {
+            connection::serve(stream, router, header_timeout, stop).await;
+            drop(permit);
+        });
+    }
+
+    async fn close(self, mut signals: impl StopSignals) -> Stopped {
+        let Self {
+            listener,
+            mut connections,
+            stop,
+            limits,
+            ..
+        } = self;
+        drop(listener);
+        stop.cancel();
+        let all_done = async { while connections.join_next().await.is_some() {} };
+        let hurried = tokio::select! {
+            done = timeout(limits.deadline, all_done) => match done {
+                Ok(()) => return Stopped::Clean,
+                Err(_) => false,
+            },
+            () = signals.next() => true,
+        };
+        let cut = abort(&mut connections).await;
+        match (cut, hurried) {
+            (0, _) => Stopped::Clean,
+            (cut, true) => Stopped::Hurried { cut },
+            (cut, false) => Stopped::DeadlinePassed { cut },
+        }
+    }
+
+    async fn cut(mut self) -> usize {
+        abort(&mut self.connections).await
+    }
+}
+
+/// The next connection, with its share of the limit. Errors are the machine's (too many open files) or
+/// a client's that left while waiting: neither may end the loop.
+async fn next(
+    listener: &TcpListener,
+    permits: &Arc<Semaphore>,
+) -> (TcpStream, OwnedSemaphorePermit) {
+    let permit = Arc::clone(permits)
+        .acquire_owned()
+        .await
+        .expect("the semaphore is never closed");
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return (stream, permit),
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+/// Ends what still runs and waits until it is gone; how many there were.
+async fn abort(connections: &mut JoinSet<()>) -> usize {
+    while connections.try_join_next().is_some() {}
+    let cut = connections.len();
+    connections.shutdown().await;
+    cut
+}

@@ -1,0 +1,64 @@
+//! One connection, from accept to close.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
+
+/// A request's head, and what is read ahead of a body.
+const READ_BUFFER_BYTES: usize = 64 * 1024;
+
+/// Serves the connection until the client leaves, a head takes too long, or `stop` is cancelled. After
+/// that the request that runs is finished and no other is begun; a connection that never sent a whole
+/// head has nothing to finish and is closed at once.
+pub(super) async fn serve(
+    stream: TcpStream,
+    router: Router,
+    header_timeout: Duration,
+    stop: CancellationToken,
+) {
+    // Answers are written whole: waiting for more bytes to send only delays them.
+    let _ = stream.set_nodelay(true);
+    let spoke = Arc::new(AtomicBool::new(false));
+    let service = TowerToHyperService::new(router);
+    let counted = service_fn({
+        let spoke = Arc::clone(&spoke);
+        move |request: Request<Incoming>| {
+            spoke.store(true, Ordering::Relaxed);
+            service.call(request)
+        }
+    });
+    // HTTP/1 only: with protocol detection in front, a client that never finishes the preface would
+    // be outside every timeout.
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(header_timeout)
+        .max_buf_size(READ_BUFFER_BYTES);
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), counted));
+    tokio::select! {
+        result = connection.as_mut() => return log_end(&result),
+        () = stop.cancelled() => {}
+    }
+    if spoke.load(Ordering::Relaxed) {
+        connection.as_mut().graceful_shutdown();
+        log_end(&connection.await);
+    }
+}
+
+/// That a client broke off or was too slow is its business; it is told at debug level.
+fn log_end(result: &Result<(), hyper::Error>) {
+    if let Err(error) = result {
+        tracing::debug!(error = %crate::failure::chain(error), "a connection ended early");
+    }
+}

@@ -1,0 +1,102 @@
+//! The composition: a store behind the capabilities, the capabilities behind the router.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use axum::Router;
+use prometheus::Registry;
+use throughline_api::{Capabilities, Draining, NotReady, RateLimit, StoreHealth};
+use throughline_conversation_memory::ConversationMemory;
+use throughline_domain::{SystemClock, SystemIds};
+use throughline_platform_identity::PlatformIdentity;
+use throughline_provider_in_memory::InMemoryStore;
+use throughline_tenancy::{Tenancy, TenantConfig};
+
+use crate::failure::Failure;
+use crate::server::Limits;
+use crate::settings::Settings;
+
+/// The router, and the switch that turns /readyz to 503.
+pub(crate) struct Service {
+    pub(crate) router: Router,
+    pub(crate) draining: Draining,
+}
+
+/// Puts one store that has all three capabilities behind the router.
+pub(crate) fn assemble<S>(
+    store: &Arc<S>,
+    health: Arc<dyn StoreHealth>,
+    settings: &Settings,
+    registry: &Registry,
+) -> Result<Service, Failure>
+where
+    S: Tenancy + PlatformIdentity + ConversationMemory + 'static,
+{
+    let capabilities = Capabilities {
+        identity: Arc::clone(store) as _,
+        memory: Arc::clone(store) as _,
+        tenancy: Arc::clone(store) as _,
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(SystemIds),
+        store: health,
+    };
+    let draining = Draining::default();
+    let router = throughline_api::router(
+        capabilities,
+        &api_settings(settings),
+        registry,
+        draining.clone(),
+    )
+    .map_err(|error| Failure::caused("metrics_unusable", "metrics cannot be registered", &error))?;
+    Ok(Service { router, draining })
+}
+
+fn api_settings(settings: &Settings) -> throughline_api::Settings {
+    throughline_api::Settings {
+        body_limit: settings.body_limit.0,
+        body_timeout: settings.body_timeout.0,
+        request_timeout: settings.request_timeout.0,
+        max_concurrency: settings.max_concurrency.as_usize(),
+        rate_limit: settings.rate_limit.0.map(|per_second| RateLimit {
+            per_second,
+            burst: settings.rate_burst.non_zero(),
+        }),
+        metrics_token: settings.metrics_token.clone(),
+        metrics_open: settings.listen.ip().is_loopback(),
+        key_cache: settings.key_cache.0,
+        new_tenants: new_tenant_config(settings),
+        ..throughline_api::Settings::default()
+    }
+}
+
+/// A store in this process's memory.
+pub(crate) fn in_memory() -> Arc<InMemoryStore> {
+    InMemoryStore::new(Arc::new(SystemClock), Arc::new(SystemIds))
+}
+
+/// Memory is always there.
+pub(crate) struct AlwaysReady;
+
+#[async_trait]
+impl StoreHealth for AlwaysReady {
+    async fn check(&self) -> Result<(), NotReady> {
+        Ok(())
+    }
+}
+
+/// The rules of a tenant that is made without rules of its own.
+pub(crate) fn new_tenant_config(settings: &Settings) -> TenantConfig {
+    TenantConfig {
+        ttl_days: settings.ttl_days.0,
+    }
+}
+
+/// The accept loop's limits.
+pub(crate) fn limits(settings: &Settings) -> Limits {
+    Limits {
+        connections: settings.max_connections.as_usize(),
+        header_timeout: settings.header_timeout.0,
+        drain_delay: settings.drain_delay.0,
+        deadline: settings.shutdown_deadline.0,
+    }
+}

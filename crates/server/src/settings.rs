@@ -1,0 +1,105 @@
+//! Every setting of the service, declared once: field, kind, default and help.
+//!
+//! A value comes from the flag, else the `CCM_*` environment variable, else the file named by
+//! `--config`, else the default below. Help, samples and `--print-config` are made from the table.
+
+mod declare;
+mod file;
+mod flags;
+mod sources;
+mod value;
+
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod tests;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use secrecy::SecretString;
+
+pub(crate) use declare::{Section, Setting};
+pub(crate) use flags::{AllFlags, DatabaseFlags, Flags};
+pub(crate) use sources::{Environment, Loaded};
+pub(crate) use value::{Between, ByteSize, LogFilter, LogFormat, Rate, Span, Statements};
+
+declare::settings! {
+    Database {
+        /// Where the data is kept; the address may carry sslmode=disable, prefer, require or
+        /// verify-full. Better given by environment or file than by flag: other users of the machine
+        /// can read flags.
+        database_url: Option<SecretString> = None, "postgres://throughline@db.example:5432/throughline?sslmode=verify-full";
+        /// Certificates of the authorities trusted for the database, as PEM; the system's own when
+        /// not set.
+        database_root_certificate: Option<PathBuf> = None, "/etc/throughline/database-ca.pem";
+        /// Apply outstanding migrations before serving.
+        migrate: bool = Some("false"), "";
+        /// Connections to the database, at most.
+        pool_size: Between<1, 1000> = Some("16"), "";
+        /// How long a request waits for a free connection.
+        pool_wait: Span = Some("2s"), "";
+        /// How long opening a connection may take.
+        connect_timeout: Span = Some("5s"), "";
+        /// How long one statement may run.
+        statement_timeout: Span = Some("5s"), "";
+        /// Send statements prepared, or unnamed for a pooler in transaction mode.
+        statement_mode: Statements = Some("prepared"), "";
+    }
+    Http {
+        /// Where to listen.
+        listen: SocketAddr = Some("127.0.0.1:8080"), "";
+        /// Open connections, at most; more wait to be accepted.
+        max_connections: Between<1, 1_000_000> = Some("4096"), "";
+        /// Requests worked on at once, at most; more are answered with 503.
+        max_concurrency: Between<1, 100_000> = Some("512"), "";
+        /// The largest request body.
+        body_limit: ByteSize = Some("4MiB"), "";
+        /// How long a client may take to send a request's head, and how long an idle connection stays.
+        header_timeout: Span = Some("30s"), "";
+        /// How long a client may take to send a request's body.
+        body_timeout: Span = Some("10s"), "";
+        /// How long a request may take in all.
+        request_timeout: Span = Some("30s"), "";
+        /// Requests a second for each key, on average; more are answered with 429.
+        rate_limit: Rate = Some("2000"), "";
+        /// Requests of one key at once before the rate counts.
+        rate_burst: Between<1, 1_000_000> = Some("4000"), "";
+        /// How long a key that was found valid is remembered, at most 5s: so long a key that another
+        /// process revoked may still be honoured.
+        key_cache: Span = Some("5s"), "";
+    }
+    Operation {
+        /// What a reader of /metrics sends as bearer token; without one /metrics is open on loopback
+        /// and closed elsewhere.
+        metrics_token: Option<SecretString> = None, "a-long-random-text";
+        /// How log lines look.
+        log_format: LogFormat = Some("json"), "";
+        /// Which log lines are written: a level, or target=level pairs.
+        log_filter: LogFilter = Some("info"), "";
+        /// After a stop signal, how long to go on accepting while /readyz already says 503, so that a
+        /// load balancer can look away.
+        drain_delay: Span = Some("0s"), "";
+        /// After a stop signal, how long requests may go on before they are cut.
+        shutdown_deadline: Span = Some("20s"), "";
+        /// How many processes serve this store; the in-memory store refuses more than one.
+        replicas: Between<1, 10_000> = Some("1"), "";
+    }
+    Tenants {
+        /// Days a turn can be read, for tenants that are created without a value of their own.
+        ttl_days: Between<1, 3650> = Some("90"), "";
+    }
+    Development {
+        /// Serve from memory with a tenant named dev; nothing is kept.
+        dev: bool = Some("false"), "";
+        /// The key of tenant dev, at least 16 characters; a random one when not set.
+        dev_key: Option<SecretString> = None, "a-key-for-development";
+        /// An operator's key, at least 16 characters; none when not set.
+        dev_operator_key: Option<SecretString> = None, "an-operators-key-for-development";
+    }
+}
+
+/// The row of a key.
+pub(crate) fn find(key: &str) -> Option<&'static Setting> {
+    TABLE.iter().find(|setting| setting.key == key)
+}

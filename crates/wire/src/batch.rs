@@ -1,0 +1,183 @@
+//! Many appends in one call: one refused turn costs only itself.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use throughline_conversation_memory::BATCH_TURNS;
+use throughline_domain::{TurnId, UserId};
+
+use crate::{AppendAnswer, AppendBody, Code, Place, Problem, from_json};
+
+/// `POST /v1/tenants/{tenant}/turns/batch`. Each turn is decoded on its own, so that one of the wrong
+/// shape does not spoil its neighbours.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct BatchBody {
+    /// Up to 500 append bodies.
+    pub turns: Vec<Box<RawValue>>,
+}
+
+impl BatchBody {
+    /// Each turn's body or what is wrong with it, in order; a refusal of the whole when there are too
+    /// many.
+    pub fn decode(&self) -> Result<Vec<Result<AppendBody, Problem>>, Problem> {
+        if self.turns.len() > BATCH_TURNS {
+            let detail = format!(
+                "the batch has {} turns; send at most {BATCH_TURNS} in one",
+                self.turns.len()
+            );
+            return Err(Place::Body("/turns").problem(Code::BatchTooLarge, detail));
+        }
+        let decode = |turn: &RawValue| from_json(turn.get().as_bytes());
+        Ok(self.turns.iter().map(|turn| decode(turn)).collect())
+    }
+}
+
+/// What became of one turn of a batch: the fields of [`AppendAnswer`], or `error`. The fields stand
+/// here one by one because serde's `flatten` cannot carry numbers that keep their digits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchResult {
+    /// The status a call of its own would have had.
+    pub status: u16,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    message_id: Option<TurnId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_id: Option<UserId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seq: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    duplicate: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    redaction_state: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    client_message_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    retry_safe: Option<bool>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<Problem>,
+}
+
+impl BatchResult {
+    /// The success or the refusal; `None` when the server sent neither.
+    pub fn into_result(self) -> Option<Result<AppendAnswer, Problem>> {
+        if let Some(problem) = self.error {
+            return Some(Err(problem));
+        }
+        Some(Ok(AppendAnswer {
+            message_id: self.message_id?,
+            user_id: self.user_id?,
+            seq: self.seq,
+            duplicate: self.duplicate?,
+            redaction_state: self.redaction_state,
+            client_message_id: self.client_message_id?,
+            retry_safe: self.retry_safe,
+            warnings: self.warnings,
+        }))
+    }
+
+    fn stored(answer: AppendAnswer) -> Self {
+        Self {
+            status: answer.status(),
+            message_id: Some(answer.message_id),
+            user_id: Some(answer.user_id),
+            seq: answer.seq,
+            duplicate: Some(answer.duplicate),
+            redaction_state: answer.redaction_state,
+            client_message_id: Some(answer.client_message_id),
+            retry_safe: answer.retry_safe,
+            warnings: answer.warnings,
+            error: None,
+        }
+    }
+
+    fn refused(problem: Problem) -> Self {
+        Self {
+            status: problem.status,
+            message_id: None,
+            user_id: None,
+            seq: None,
+            duplicate: None,
+            redaction_state: None,
+            client_message_id: None,
+            retry_safe: None,
+            warnings: Vec::new(),
+            error: Some(problem),
+        }
+    }
+}
+
+impl From<Result<AppendAnswer, Problem>> for BatchResult {
+    fn from(result: Result<AppendAnswer, Problem>) -> Self {
+        result.map_or_else(Self::refused, Self::stored)
+    }
+}
+
+/// One result per turn, in the order they were sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchAnswer {
+    /// The results.
+    pub results: Vec<BatchResult>,
+}
+
+#[cfg(test)]
+mod tests {
+    use throughline_conversation_memory::{
+        AppendOutcome, Appended, ClientMessageId, RedactionState,
+    };
+
+    use super::*;
+    use crate::KeySource;
+
+    #[test]
+    fn a_turn_of_the_wrong_shape_costs_only_itself() {
+        let body: BatchBody = from_json(
+            br#"{"turns":[{"channel_kind":"c","channel_scope":"s","turn":{}},7,{"source":1},{"turn":"\ud800"}]}"#,
+        )
+        .unwrap();
+        let codes: Vec<Option<Code>> = body
+            .decode()
+            .unwrap()
+            .into_iter()
+            .map(|turn| turn.err().map(|problem| problem.code))
+            .collect();
+        let expected = [
+            None,
+            Some(Code::InvalidRequest),
+            Some(Code::ReservedField),
+            Some(Code::InvalidText),
+        ];
+        assert_eq!(codes, expected);
+    }
+
+    #[test]
+    fn five_hundred_turns_are_a_batch_and_one_more_is_not() {
+        let body = |n: usize| format!(r#"{{"turns":[{}]}}"#, vec!["{}"; n].join(","));
+        let decode = |n| from_json::<BatchBody>(body(n).as_bytes()).unwrap().decode();
+        assert_eq!(decode(500).unwrap().len(), 500);
+        assert_eq!(decode(501).unwrap_err().code, Code::BatchTooLarge);
+    }
+
+    #[test]
+    fn a_client_reads_what_the_server_wrote() {
+        let appended = Appended {
+            outcome: AppendOutcome::Stored,
+            turn_id: TurnId::from_u128(1),
+            user_id: UserId::from_u128(2),
+            seq: 3,
+            redaction_state: RedactionState::Clean,
+        };
+        let key = ClientMessageId::parse("k").unwrap();
+        let stored = AppendAnswer::new(&key, KeySource::Minted, &appended);
+        let answer = BatchAnswer {
+            results: vec![
+                Ok(stored.clone()).into(),
+                Err(Problem::new(Code::Gone, "the turn was deleted")).into(),
+            ],
+        };
+        let text = serde_json::to_string(&answer).unwrap();
+        assert!(text.contains(r#""status":201,"message_id""#), "{text}");
+        let read: BatchAnswer = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, answer);
+        assert_eq!(read.results[0].clone().into_result(), Some(Ok(stored)));
+    }
+}

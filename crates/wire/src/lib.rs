@@ -1,0 +1,35 @@
+//! The words of the HTTP surface, version 1: paths, JSON bodies, problem codes and cursors.
+//!
+//! Belongs here: every shape that crosses the wire, how a body becomes a checked value of a capability,
+//! and what a refusal says. Does not belong here: axum, headers, who may call, a store.
+
+mod admin;
+mod append;
+mod batch;
+mod code;
+mod cursor;
+mod decode;
+mod fault;
+mod identity;
+pub mod paths;
+mod problem;
+mod read;
+mod reserved;
+
+pub use admin::{
+    ConfigureTenantBody, CreateTenantBody, KeyAnswer, KeysAnswer, MintKeyBody, MintOperatorKeyBody,
+    MintedKeyAnswer, TenantAnswer, TenantsAnswer, merge_config,
+};
+pub use append::{AppendAnswer, AppendBody, Author, CheckedAppend, KeySource, TurnText};
+pub use batch::{BatchAnswer, BatchBody, BatchResult};
+pub use code::{ALL_CODES, Code, UnknownCode};
+pub use cursor::{Cursor, Filters, InvalidCursor, NameCursor};
+pub use decode::from_json;
+pub use fault::{
+    Place, append_problem, channel_user_problem, key_problem, name_problem, text_problem,
+    turn_problem,
+};
+pub use identity::{IdentityBody, LookupAnswer, RefBody, ResolveAnswer, ResolveBody, UserAnswer};
+pub use problem::{Outcome, Problem};
+pub use read::{ContextAnswer, HistoryAnswer, RecentAnswer, TurnBody};
+pub use reserved::{RESERVED, is_reserved};

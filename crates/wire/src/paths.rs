@@ -1,0 +1,87 @@
+//! The paths of the surface. The router and every client take them from here.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use throughline_domain::TenantId;
+
+macro_rules! paths {
+    ($($(#[$doc:meta])* $name:ident = $template:literal;)+) => {
+        $($(#[$doc])* pub const $name: &str = $template;)+
+        /// Every path template.
+        pub const ALL: &[&str] = &[$($name,)+];
+    };
+}
+
+paths! {
+    /// Resolve a channel user.
+    RESOLVE = "/v1/tenants/{tenant}/identities/resolve";
+    /// Look a channel user up.
+    IDENTITIES = "/v1/tenants/{tenant}/identities";
+    /// One user.
+    USER = "/v1/tenants/{tenant}/users/{user_id}";
+    /// A user's turns.
+    RECENT = "/v1/tenants/{tenant}/users/{user_id}/turns";
+    /// The prompt block made of a user's turns.
+    CONTEXT = "/v1/tenants/{tenant}/users/{user_id}/context";
+    /// Append.
+    TURNS = "/v1/tenants/{tenant}/turns";
+    /// Append many.
+    BATCH = "/v1/tenants/{tenant}/turns/batch";
+    /// One channel scope.
+    HISTORY = "/v1/tenants/{tenant}/history";
+    /// All tenants.
+    ADMIN_TENANTS = "/admin/tenants";
+    /// One tenant.
+    ADMIN_TENANT = "/admin/tenants/{tenant}";
+    /// A tenant's keys.
+    ADMIN_KEYS = "/admin/tenants/{tenant}/keys";
+    /// One of them.
+    ADMIN_KEY = "/admin/tenants/{tenant}/keys/{key_id}";
+    /// The operators' keys.
+    OPERATOR_KEYS = "/admin/operators/keys";
+    /// One of them.
+    OPERATOR_KEY = "/admin/operators/keys/{key_id}";
+    /// Whether the process lives.
+    LIVEZ = "/livez";
+    /// The same.
+    HEALTHZ = "/healthz";
+    /// Whether it can serve.
+    READYZ = "/readyz";
+    /// Metrics.
+    METRICS = "/metrics";
+    /// The same.
+    CCM_METRICS = "/ccm/metrics";
+}
+
+/// Everything but RFC 3986's unreserved characters.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// A template with its parts filled in, each percent-encoded.
+pub fn fill(template: &str, tenant: &TenantId, parts: &[(&str, &str)]) -> String {
+    let mut path = template.replace("{tenant}", &segment(tenant.as_str()));
+    for (name, value) in parts {
+        path = path.replace(&format!("{{{name}}}"), &segment(value));
+    }
+    path
+}
+
+fn segment(text: &str) -> String {
+    utf8_percent_encode(text, SEGMENT).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cannot_leave_their_segment() {
+        let acme = TenantId::parse("acme").unwrap();
+        assert_eq!(
+            fill(USER, &acme, &[("user_id", "../a b?")]),
+            "/v1/tenants/acme/users/..%2Fa%20b%3F"
+        );
+    }
+}

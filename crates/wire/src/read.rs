@@ -1,0 +1,104 @@
+//! Bodies of reads.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use throughline_conversation_memory::{ContextBlock, Turn};
+use throughline_domain::{Json, Timestamp, TurnId};
+
+/// One turn. Optional fields are absent when there is nothing.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct TurnBody {
+    /// Its id.
+    pub id: TurnId,
+    /// Its place in the tenant's commit order.
+    pub seq: u64,
+    /// The channel.
+    pub channel_kind: String,
+    /// The conversation within the channel.
+    pub channel_scope: String,
+    /// The canvas it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canvas_session_id: Option<String>,
+    /// The user's words.
+    pub user_message: String,
+    /// The assistant's words.
+    pub assistant_answer: String,
+    /// Any JSON, as it was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_calls: Option<Box<RawValue>>,
+    /// A JSON object, as it was sent.
+    pub metadata: Box<RawValue>,
+    /// When it was said.
+    pub created_at: Timestamp,
+    /// The same, in epoch milliseconds.
+    pub timestamp_ms: i64,
+    /// `pending`, `clean` or `redacted`.
+    pub redaction_state: String,
+}
+
+/// The id only: the rest is somebody's conversation.
+impl std::fmt::Debug for TurnBody {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TurnBody({}, ***)", self.id)
+    }
+}
+
+impl TryFrom<Turn> for TurnBody {
+    type Error = serde_json::Error;
+
+    /// Fails when the store hands back a document that is no JSON.
+    fn try_from(turn: Turn) -> Result<Self, serde_json::Error> {
+        let raw = |json: &Json| RawValue::from_string(json.as_str().to_owned());
+        Ok(Self {
+            id: turn.id,
+            seq: turn.seq,
+            channel_kind: turn.scope.kind().as_str().to_owned(),
+            channel_scope: turn.scope.id().to_owned(),
+            canvas_session_id: turn.canvas.map(|canvas| canvas.as_str().to_owned()),
+            user_message: turn.user_message,
+            assistant_answer: turn.assistant_answer,
+            tool_calls: turn.tool_calls.as_ref().map(raw).transpose()?,
+            metadata: raw(&turn.metadata)?,
+            created_at: turn.created_at,
+            timestamp_ms: turn.created_at.as_millis(),
+            redaction_state: turn.redaction_state.as_str().to_owned(),
+        })
+    }
+}
+
+/// `GET /v1/tenants/{tenant}/users/{user_id}/turns`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RecentAnswer {
+    /// Newest first.
+    pub turns: Vec<TurnBody>,
+    /// Send it as `cursor` for the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+    /// Turns left out because they are not scanned yet.
+    pub pending_excluded: u32,
+}
+
+/// `GET /v1/tenants/{tenant}/history`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HistoryAnswer {
+    /// Oldest first.
+    pub turns: Vec<TurnBody>,
+}
+
+/// `GET /v1/tenants/{tenant}/users/{user_id}/context`.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextAnswer {
+    /// Markdown for a prompt; empty when there is nothing to say.
+    pub block: String,
+    /// The turns it quotes, newest first.
+    pub turn_ids: Vec<TurnId>,
+}
+
+impl From<ContextBlock> for ContextAnswer {
+    fn from(block: ContextBlock) -> Self {
+        Self {
+            block: block.block,
+            turn_ids: block.turn_ids,
+        }
+    }
+}

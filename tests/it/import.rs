@@ -1,0 +1,306 @@
+//! A whole archive of conversations goes in, comes back, and goes in again without a trace.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use throughline_tests::{
+    Client, Finished, Service, World, recent_texts, throughline, throughline_command,
+};
+
+/// Append bodies in the order they are imported.
+struct Archive {
+    folder: TempDir,
+    bodies: Vec<Value>,
+}
+
+impl Archive {
+    /// The shared dialogues where they are at hand, otherwise as many made-up turns.
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder for the archive");
+        let file = folder.path().join("appends.jsonl");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .parent()
+            .expect("tests/ is in the root");
+        let dialogues = std::env::var_os("THROUGHLINE_DIALOGUES").map_or_else(
+            || root.join("../shared/data/conversations/dialogues.jsonl"),
+            PathBuf::from,
+        );
+        if dialogues.exists() {
+            let made = Command::new("python3")
+                .arg(root.join("tests/dialogues_to_appends.py"))
+                .arg(&dialogues)
+                .arg("--shift-to-now")
+                .output()
+                .expect("python3 runs the script");
+            assert!(
+                made.status.success(),
+                "{}",
+                String::from_utf8_lossy(&made.stderr)
+            );
+            std::fs::write(&file, made.stdout).expect("the folder can be written");
+        } else {
+            println!("no dialogues at hand: the archive is made up");
+            std::fs::write(&file, made_up()).expect("the folder can be written");
+        }
+        let text = std::fs::read_to_string(&file).expect("just written");
+        let bodies = text
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("one append body a line"))
+            .collect();
+        Self { folder, bodies }
+    }
+
+    fn file(&self) -> String {
+        self.folder
+            .path()
+            .join("appends.jsonl")
+            .display()
+            .to_string()
+    }
+
+    /// Texts by the value of a field, in the order of the file.
+    fn texts_by(&self, key: impl Fn(&Value) -> String) -> BTreeMap<String, Vec<Value>> {
+        let mut texts: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+        for body in &self.bodies {
+            texts
+                .entry(key(body))
+                .or_default()
+                .push(body["turn"]["user_message"].clone());
+        }
+        texts
+    }
+}
+
+/// 4,421 turns of 40 people on 5 channels, in the order of time, ending now.
+fn made_up() -> String {
+    let kinds = [
+        "discord-user",
+        "whatsapp-phone",
+        "telegram-chat",
+        "teams-aad",
+        "slack-user",
+    ];
+    let now = std::time::UNIX_EPOCH
+        .elapsed()
+        .expect("after 1970")
+        .as_millis();
+    let mut lines = String::new();
+    for n in 0..4_421_u64 {
+        let (person, dialogue) = (n % 40, n / 800);
+        let body = json!({
+            "client_message_id": format!("made-up:{n}"),
+            "ref": { "kind": "custom", "id": format!("p{person:02}") },
+            "channel_kind": kinds[usize::try_from(n % 5).expect("small")],
+            "channel_scope": format!("d-{person}-{dialogue}"),
+            "turn": {
+                "user_message": format!("Zürich 🚆 nach «Bern» um {n}?"),
+                "assistant_answer": format!("Um {n}:02 auf Gleis {}.", n % 17),
+                "timestamp_ms": u64::try_from(now).expect("fits") - (4_421 - n) * 1_000,
+            },
+        });
+        lines.push_str(&body.to_string());
+        lines.push('\n');
+    }
+    lines
+}
+
+fn import(archive: &Archive, client: &Client, tenant: &str) -> Finished {
+    let (file, url) = (archive.file(), client.url());
+    throughline(
+        &[
+            "import",
+            &file,
+            "--url",
+            url,
+            "--tenant",
+            tenant,
+            "--key",
+            client.key(),
+        ],
+        &[],
+    )
+}
+
+/// Every person's turns across channels and every scope's history are those of the archive.
+async fn everything_is_there(archive: &Archive, client: &Client, tenant: &str) {
+    for (person, mut texts) in archive.texts_by(|body| body["ref"]["id"].to_string()) {
+        let id = person.trim_matches('"');
+        let user = client
+            .get(&format!(
+                "/v1/tenants/{tenant}/identities?kind=custom&id={id}"
+            ))
+            .await
+            .ok();
+        let user = user["user_id"].as_str().expect("an id");
+        texts.reverse();
+        assert_eq!(recent_texts(client, tenant, user).await, texts, "{person}");
+    }
+    let scope = |body: &Value| {
+        let part = |name: &str| body[name].as_str().expect("a text").to_owned();
+        format!(
+            "channel_kind={}&channel_scope={}",
+            part("channel_kind"),
+            part("channel_scope")
+        )
+    };
+    for (scope, texts) in archive.texts_by(scope) {
+        let path = format!("/v1/tenants/{tenant}/history?{scope}&limit=100");
+        let history = client.get(&path).await.ok();
+        let turns = history["turns"].as_array().expect("a list of turns");
+        let read: Vec<Value> = turns
+            .iter()
+            .map(|turn| turn["user_message"].clone())
+            .collect();
+        assert_eq!(read, texts[texts.len().saturating_sub(100)..], "{scope}");
+    }
+}
+
+async fn imports_once(archive: &Archive, client: &Client, tenant: &str) {
+    let turns = archive.bodies.len();
+    let first = import(archive, client, tenant).succeeded();
+    assert!(
+        first.stdout.contains(&format!("{turns} stored")),
+        "{first:?}"
+    );
+    everything_is_there(archive, client, tenant).await;
+    let second = import(archive, client, tenant).succeeded();
+    assert!(
+        second.stdout.contains(&format!("{turns} duplicates")),
+        "{second:?}"
+    );
+    assert!(second.stdout.contains("0 stored"), "{second:?}");
+    everything_is_there(archive, client, tenant).await;
+}
+
+#[tokio::test]
+async fn an_archive_comes_back_in_order_and_a_second_import_changes_nothing_on_postgres() {
+    let world = World::start().await;
+    let archive = Archive::new();
+    imports_once(&archive, &world.acme, "acme").await;
+    let rows = world
+        .database
+        .psql("select count(*) from cross_channel_messages")
+        .expect("reads");
+    assert_eq!(rows.trim(), archive.bodies.len().to_string());
+    let drift = "select count(*) from users u where (turn_count, byte_count) is distinct from \
+        (select count(*), coalesce(sum(user_message_bytes + assistant_bytes + aux_bytes), 0) \
+         from cross_channel_messages m where m.tenant_id = u.tenant_id and m.user_id = u.user_id)";
+    assert_eq!(
+        world.database.psql(drift).expect("reads").trim(),
+        "0",
+        "counters are exact"
+    );
+}
+
+#[tokio::test]
+async fn an_archive_comes_back_in_order_and_a_second_import_changes_nothing_in_memory() {
+    let key = ["a-key-for", "-this-test"].concat();
+    let mut service = Service::start(&["--dev", "--dev-key", &key], &[]);
+    service.ready().await;
+    imports_once(&Archive::new(), &service.client(&key), "dev").await;
+}
+
+#[tokio::test]
+async fn an_import_killed_half_way_and_run_again_gives_the_same_store() {
+    let world = World::start().await;
+    let archive = Archive::new();
+    let file = archive.file();
+    let mut half = throughline_command(&[
+        "import",
+        &file,
+        "--batch",
+        "20",
+        "--url",
+        world.acme.url(),
+        "--tenant",
+        "acme",
+        "--key",
+        world.acme.key(),
+    ])
+    .stdout(Stdio::null())
+    .stderr(Stdio::null())
+    .spawn()
+    .expect("the binary can be started");
+    let stored = || {
+        let rows = world
+            .database
+            .psql("select count(*) from cross_channel_messages");
+        rows.expect("reads")
+            .trim()
+            .parse::<usize>()
+            .expect("a number")
+    };
+    while stored() < archive.bodies.len() / 4 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    half.kill().expect("killed");
+    half.wait().expect("ended");
+    let before = stored();
+    assert!(
+        before < archive.bodies.len(),
+        "killed half-way, not at the end"
+    );
+
+    let again = import(&archive, &world.acme, "acme").succeeded();
+    let rest = archive.bodies.len() - before;
+    assert!(
+        again.stdout.contains(&format!("{rest} stored")),
+        "{before} before, {again:?}"
+    );
+    everything_is_there(&archive, &world.acme, "acme").await;
+}
+
+#[tokio::test]
+async fn a_bad_line_never_stops_the_rest_and_is_told_by_its_number() {
+    let world = World::start().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let good = |n: u32| {
+        throughline_tests::append_body("mina", &format!("k{n}"), "slack-user", "C1", "hello")
+    };
+    let mut nul = good(3);
+    nul["turn"]["user_message"] = json!("a\u{0}b");
+    let lines = format!("{}\nnot json\n{}\n{nul}\n\n{}\n", good(1), good(2), good(4));
+    let file = folder.path().join("appends.jsonl");
+    let rejects = folder.path().join("rejects.jsonl");
+    std::fs::write(&file, lines).expect("writes");
+    let (file, rejects) = (file.display().to_string(), rejects.display().to_string());
+    let run = throughline(
+        &[
+            "import",
+            &file,
+            "--rejects",
+            &rejects,
+            "--url",
+            world.acme.url(),
+            "--tenant",
+            "acme",
+            "--key",
+            world.acme.key(),
+        ],
+        &[],
+    );
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(
+        run.stdout.contains("3 stored") && run.stdout.contains("2 rejected"),
+        "{run:?}"
+    );
+    let rejects = std::fs::read_to_string(rejects).expect("written");
+    let rejects: Vec<Value> = rejects
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON lines"))
+        .collect();
+    let told: Vec<(u64, &str)> = rejects
+        .iter()
+        .map(|r| {
+            (
+                r["line"].as_u64().expect("a number"),
+                r["code"].as_str().expect("a code"),
+            )
+        })
+        .collect();
+    assert_eq!(told, [(2, "invalid_json"), (4, "invalid_text")]);
+}

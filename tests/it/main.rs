@@ -1,0 +1,9 @@
+//! What needs real processes: the built binary, a real Postgres, signals, several replicas.
+
+mod commute;
+mod import;
+mod logs;
+mod outage;
+mod replicas;
+mod schema;
+mod shutdown;

@@ -1,0 +1,33 @@
+//! Append bodies and what comes back of them.
+
+use serde_json::{Value, json};
+
+use crate::Client;
+
+/// An append body: that person, under that key, saying that on that channel.
+pub fn append_body(person: &str, key: &str, kind: &str, scope: &str, text: &str) -> Value {
+    json!({
+        "client_message_id": key,
+        "ref": { "kind": "custom", "id": person },
+        "channel_kind": kind,
+        "channel_scope": scope,
+        "turn": { "user_message": text, "assistant_answer": "" },
+    })
+}
+
+/// The user's messages of all of a user's turns, newest first, page by page.
+pub async fn recent_texts(client: &Client, tenant: &str, user: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let path = format!("/v1/tenants/{tenant}/users/{user}/turns?limit=100{cursor}");
+        let page = client.get(&path).await.ok();
+        for turn in page["turns"].as_array().expect("a list of turns") {
+            texts.push(turn["user_message"].as_str().expect("a text").to_owned());
+        }
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return texts,
+        }
+    }
+}
