@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use throughline_conversation_memory::{Audit, ConversationMemory};
 use throughline_conversation_memory::contract as memory_contract;
+use throughline_conversation_memory::{Audit, ConversationMemory};
 use throughline_domain::{ManualClock, SystemIds, TenantId, Timestamp, UserId};
 use throughline_erasure::Erasure;
 use throughline_erasure::contract as one_person_contract;
@@ -134,4 +134,3 @@ impl one_person_contract::Subject for Subject {
         None
     }
 }
-

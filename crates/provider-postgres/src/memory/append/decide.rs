@@ -112,8 +112,16 @@ impl Seen {
             let tenant: String = row.get("tenant_id")?;
             let days: i32 = row.get("ttl_days")?;
             let ttl_days = u32::try_from(days).map_err(|_| row.corrupt("ttl_days"))?;
-            seen.tenants
-                .insert(tenant, (row.number("seq")?, TenantConfig { ttl_days }));
+            seen.tenants.insert(
+                tenant,
+                (
+                    row.number("seq")?,
+                    TenantConfig {
+                        ttl_days,
+                        ..TenantConfig::default()
+                    },
+                ),
+            );
         }
         Ok(seen)
     }
@@ -178,11 +186,10 @@ impl Existing {
         })
     }
 
-    /// The stored turn, if it is this one again: what was said and who said it agree. A merge in
-    /// between changes the stored user or the one that answers for the given id, not the person.
+    /// The stored turn, if it is this one again: what was said and who said it agree. The person
+    /// counts, not the id; the account stays with its person through every merge.
     pub(super) fn again(&self, row: Row<'_>, user: UserId) -> Result<Appended, RejectReason> {
-        let person = [user, row.turn.user()];
-        let same_person = person.contains(&self.user) || person.contains(&self.origin);
+        let same_person = self.user == user || self.origin == row.turn.user();
         if self.digest == row.turn.digest() && same_person {
             Ok(self.appended)
         } else {
@@ -245,7 +252,7 @@ fn decide_alone<'a>(
     match seen.fence(row.tenant, user) {
         Some(Fence::Active) => {}
         Some(Fence::Forgotten) => return Decision::Refused(RejectReason::Gone),
-        // A merged id was replaced by its survivor before, or is a chain that ends nowhere.
+        // A merged id was replaced by its survivor before.
         Some(Fence::Merged(_)) | None => return Decision::Refused(RejectReason::UnknownUser),
     }
     let of_tenant = seen.keys.get(row.tenant.as_str());
