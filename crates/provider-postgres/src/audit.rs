@@ -85,23 +85,35 @@ impl Audit for PostgresStore {
         limit: u32,
     ) -> Result<Vec<AuditEvent>, MemoryError> {
         let before = uuid(before.map_or(u128::MAX, AuditId::as_u128));
-        let rows = self.sessions.query(tenant, &EVENTS, &[&before, &i64::from(limit)]).await;
+        let rows = self
+            .sessions
+            .query(tenant, &EVENTS, &[&before, &i64::from(limit)])
+            .await;
         let rows = rows.map_err(StoreError::memory)?;
         if rows.is_empty() {
             return Err(MemoryError::UnknownTenant(tenant.clone()));
         }
         let events = rows.iter().filter_map(|row| event_of(row).transpose());
-        events.map(|event| event.map_err(StoreError::memory)).collect()
+        events
+            .map(|event| event.map_err(StoreError::memory))
+            .collect()
     }
 }
 
 fn event_of(row: &Row) -> Result<Option<AuditEvent>, StoreError> {
-    let row = Reader { row, table: "ccm_audit_events", key: String::new() };
+    let row = Reader {
+        row,
+        table: "ccm_audit_events",
+        key: String::new(),
+    };
     let Some(id) = row.get::<Option<Uuid>>("id")? else {
         return Ok(None);
     };
     let id = AuditId::from_u128(id.as_u128());
-    let row = Reader { key: id.to_string(), ..row };
+    let row = Reader {
+        key: id.to_string(),
+        ..row
+    };
     let user = |column| {
         let id: Option<Uuid> = row.get(column)?;
         Ok::<_, StoreError>(id.map(|id| UserId::from_u128(id.as_u128())))

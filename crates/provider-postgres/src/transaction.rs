@@ -7,7 +7,7 @@ use crate::session::Session;
 
 /// How often one transaction is tried. Each try but the first means that somebody else changed what
 /// it had read.
-pub(crate) const TRIES: u32 = 8;
+pub(crate) const TRIES: u32 = 32;
 
 /// Why a transaction is to be rolled back.
 #[derive(Debug)]

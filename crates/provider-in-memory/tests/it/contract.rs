@@ -15,3 +15,7 @@ mod memory {
 mod retention {
     throughline_conversation_memory::retention_contract!(crate::subject::subject);
 }
+
+mod one_person {
+    throughline_erasure::one_person_contract!(crate::subject::subject);
+}

@@ -6,6 +6,7 @@ use throughline_platform_identity::{IdentityError, MergeSource, Merged, UserStat
 use tokio_postgres::types::Type;
 
 use super::people::{self, Person};
+use super::policy::known_tenant;
 use crate::audit::{self, Entry};
 use crate::error::StoreError;
 use crate::row::{Reader, bigint, uuid};
@@ -23,7 +24,14 @@ pub(super) static MOVE_TURNS: ForTenant = ForTenant(Statement {
 pub(super) static MOVE_USERS: ForTenant = ForTenant(Statement {
     name: "merge_users",
     sql: include_str!("merge_users.sql"),
-    params: &[Type::TEXT, Type::UUID, Type::UUID, Type::INT8, Type::INT8, Type::TIMESTAMPTZ],
+    params: &[
+        Type::TEXT,
+        Type::UUID,
+        Type::UUID,
+        Type::INT8,
+        Type::INT8,
+        Type::TIMESTAMPTZ,
+    ],
 });
 
 pub(super) static IDENTITIES: ForTenant = ForTenant(Statement {
@@ -69,7 +77,11 @@ pub(super) async fn merge(
 ) -> Result<Merged, Failed<IdentityError>> {
     let session = store.sessions.session().await?;
     for _ in 0..TRIES {
-        let warrant = Warrant { source, actor, now: store.clock.now() };
+        let warrant = Warrant {
+            source,
+            actor,
+            now: store.clock.now(),
+        };
         session.begin().await?;
         let outcome = once(store, &session, tenant, (primary, secondary), warrant).await;
         if let Some(merged) = session.end(outcome).await? {
@@ -86,7 +98,7 @@ async fn once(
     (primary, secondary): (UserId, UserId),
     warrant: Warrant<'_>,
 ) -> Result<Merged, Abort<IdentityError>> {
-    super::known_tenant(session, tenant).await?;
+    known_tenant(session, tenant).await?;
     let people = lock_two(session, tenant, primary, secondary).await?;
     join(store, session, tenant, &people, warrant).await
 }
@@ -98,7 +110,9 @@ pub(super) async fn lock_two(
     primary: UserId,
     secondary: UserId,
 ) -> Result<[Person; 2], Abort<IdentityError>> {
-    let mut people = people::lock(session, tenant, &[primary, secondary]).await?.into_iter();
+    let mut people = people::lock(session, tenant, &[primary, secondary])
+        .await?
+        .into_iter();
     let mut active = |id| {
         people
             .next()
@@ -126,7 +140,16 @@ pub(super) async fn join(
     let moved = Moved::of(&moved)?;
     let now = warrant.now.to_system_time();
     bound
-        .query(&MOVE_USERS, &[&from, &into, &bigint(moved.turns), &bigint(moved.bytes), &now])
+        .query(
+            &MOVE_USERS,
+            &[
+                &from,
+                &into,
+                &bigint(moved.turns),
+                &bigint(moved.bytes),
+                &now,
+            ],
+        )
         .await?;
     let merged = Merged {
         merge_id: MergeId::new(store.ids.ulid(warrant.now)),
@@ -184,11 +207,18 @@ async fn identities(
     tenant: &TenantId,
     person: &Person,
 ) -> Result<u64, StoreError> {
-    let rows = session.bound(tenant).query(&IDENTITIES, &[&person.uuids()]).await?;
+    let rows = session
+        .bound(tenant)
+        .query(&IDENTITIES, &[&person.uuids()])
+        .await?;
     let Some(row) = rows.first() else {
         return Ok(0);
     };
-    let row = Reader { row, table: "platform_identities", key: person.root.to_string() };
+    let row = Reader {
+        row,
+        table: "platform_identities",
+        key: person.root.to_string(),
+    };
     row.number("identities")
 }
 
@@ -204,7 +234,14 @@ impl Moved {
         let Some(row) = rows.first() else {
             return Ok(Self { turns: 0, bytes: 0 });
         };
-        let row = Reader { row, table: "cross_channel_messages", key: String::new() };
-        Ok(Self { turns: row.number("turns")?, bytes: row.number("bytes")? })
+        let row = Reader {
+            row,
+            table: "cross_channel_messages",
+            key: String::new(),
+        };
+        Ok(Self {
+            turns: row.number("turns")?,
+            bytes: row.number("bytes")?,
+        })
     }
 }

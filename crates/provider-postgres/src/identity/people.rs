@@ -77,13 +77,23 @@ pub(crate) async fn lock<E>(
     let same = |a: &Row, b: &Row| (a.id, a.merged_into) == (b.id, b.merged_into);
     let stable = settled.len() == locked.len()
         && settled.iter().zip(&locked).all(|(a, b)| same(a, b))
-        && asked
-            .iter()
-            .all(|id| root_of(&found, *id).is_none() || root_of(&settled, *id) == root_of(&found, *id));
+        && asked.iter().all(|id| {
+            root_of(&found, *id).is_none() || root_of(&settled, *id) == root_of(&found, *id)
+        });
     if !stable {
         return Err(Abort::Moved);
     }
     Ok(asked.iter().map(|id| person(&settled, *id)).collect())
+}
+
+/// The survivor behind an id, as of now.
+pub(super) async fn root(
+    session: &Session<'_>,
+    tenant: &TenantId,
+    id: UserId,
+) -> Result<Option<UserId>, StoreError> {
+    let found = rows(session, tenant, &ROOTS, &[id]).await?;
+    Ok(root_of(&found, id))
 }
 
 fn root_of(rows: &[Row], id: UserId) -> Option<UserId> {
@@ -94,8 +104,14 @@ fn root_of(rows: &[Row], id: UserId) -> Option<UserId> {
 fn person(rows: &[Row], id: UserId) -> Option<Person> {
     let root = root_of(rows, id)?;
     let root_row = rows.iter().find(|row| row.id == root)?;
-    let ids = rows.iter().filter(|row| row.id == root || row.merged_into == Some(root));
-    Some(Person { root, status: root_row.status, ids: ids.map(|row| row.id).collect() })
+    let ids = rows
+        .iter()
+        .filter(|row| row.id == root || row.merged_into == Some(root));
+    Some(Person {
+        root,
+        status: root_row.status,
+        ids: ids.map(|row| row.id).collect(),
+    })
 }
 
 async fn rows(
@@ -104,11 +120,21 @@ async fn rows(
     statement: &'static ForTenant,
     ids: &[UserId],
 ) -> Result<Vec<Row>, StoreError> {
-    let rows = session.bound(tenant).query(statement, &[&uuids(ids)]).await?;
+    let rows = session
+        .bound(tenant)
+        .query(statement, &[&uuids(ids)])
+        .await?;
     let read = |row| {
-        let row = Reader { row, table: "users", key: String::new() };
+        let row = Reader {
+            row,
+            table: "users",
+            key: String::new(),
+        };
         let id = UserId::from_u128(row.get::<Uuid>("user_id")?.as_u128());
-        let row = Reader { key: id.to_string(), ..row };
+        let row = Reader {
+            key: id.to_string(),
+            ..row
+        };
         let merged_into: Option<Uuid> = row.get("merged_into")?;
         Ok(Row {
             id,

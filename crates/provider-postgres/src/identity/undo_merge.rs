@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::merge::Moved;
 use super::people::{self, Person};
+use super::policy::known_tenant;
 use crate::audit::{self, Entry};
 use crate::error::StoreError;
 use crate::row::{Reader, uuid};
@@ -41,13 +42,25 @@ pub(super) static TURNS: ForTenant = ForTenant(Statement {
 pub(super) static USERS: ForTenant = ForTenant(Statement {
     name: "undo_merge_users",
     sql: include_str!("undo_merge_users.sql"),
-    params: &[Type::TEXT, Type::UUID, Type::UUID, Type::UUID_ARRAY, Type::TIMESTAMPTZ],
+    params: &[
+        Type::TEXT,
+        Type::UUID,
+        Type::UUID,
+        Type::UUID_ARRAY,
+        Type::TIMESTAMPTZ,
+    ],
 });
 
 pub(super) static RECORD: ForTenant = ForTenant(Statement {
     name: "undo_merge_record",
     sql: include_str!("undo_merge_record.sql"),
-    params: &[Type::TEXT, Type::UUID, Type::UUID_ARRAY, Type::TEXT, Type::TIMESTAMPTZ],
+    params: &[
+        Type::TEXT,
+        Type::UUID,
+        Type::UUID_ARRAY,
+        Type::TEXT,
+        Type::TIMESTAMPTZ,
+    ],
 });
 
 pub(super) async fn undo_merge(
@@ -82,26 +95,47 @@ async fn once(
     merge: MergeId,
     (actor, now): (&Actor, Timestamp),
 ) -> Result<Undone, Abort<IdentityError>> {
-    super::known_tenant(session, tenant).await?;
+    known_tenant(session, tenant).await?;
     let unknown = || IdentityError::UnknownMerge(merge);
     let standing = find(session, tenant, merge).await?.ok_or_else(unknown)?;
     let mut people = people::lock(session, tenant, &[standing.secondary]).await?;
     let person = people.pop().flatten().ok_or_else(unknown)?;
     // Under the lock: an erasure may have taken the merge, another undo may have been first.
-    if find(session, tenant, merge).await?.ok_or_else(unknown)?.undone {
+    if find(session, tenant, merge)
+        .await?
+        .ok_or_else(unknown)?
+        .undone
+    {
         return Err(IdentityError::AlreadyUndone(merge).into());
     }
     let leavers = followers(session, tenant, standing.secondary).await?;
-    let (restored_turns, restored_identities) =
-        part(session, tenant, &person, (standing.secondary, &leavers), (merge, actor, now)).await?;
+    let (restored_turns, restored_identities) = part(
+        session,
+        tenant,
+        &person,
+        (standing.secondary, &leavers),
+        (merge, actor, now),
+    )
+    .await?;
     let detail = AuditDetail::UndoMerge(UndoMerge {
         primary_user_id: Some(standing.primary),
         secondary_user_id: Some(standing.secondary),
         restored_identities,
     });
     let (user, target) = (Some(standing.primary), Some(standing.secondary));
-    audit::write(store, session, tenant, Entry { actor, user, target, detail: &detail, now })
-        .await?;
+    audit::write(
+        store,
+        session,
+        tenant,
+        Entry {
+            actor,
+            user,
+            target,
+            detail: &detail,
+            now,
+        },
+    )
+    .await?;
     Ok(Undone {
         merge_id: merge,
         primary_user_id: person.root,
@@ -124,11 +158,19 @@ async fn part(
     let bound = session.bound(tenant);
     let turns = bound.query(&TURNS, &[&root, &leader, &leavers]).await?;
     let turns = Moved::of(&turns)?.turns;
-    bound.query(&USERS, &[&root, &leader, &leavers, &now]).await?;
+    bound
+        .query(&USERS, &[&root, &leader, &leavers, &now])
+        .await?;
     let merge_id = uuid(merge.as_u128());
-    let rows = bound.query(&RECORD, &[&merge_id, &leavers, &actor.as_str(), &now]).await?;
+    let rows = bound
+        .query(&RECORD, &[&merge_id, &leavers, &actor.as_str(), &now])
+        .await?;
     let key = merge.to_string();
-    let row = rows.first().map(|row| Reader { row, table: "merges", key });
+    let row = rows.first().map(|row| Reader {
+        row,
+        table: "merges",
+        key,
+    });
     let identities = row.map_or(Ok(0), |row| row.number("identities"))?;
     Ok((turns, identities))
 }
@@ -138,9 +180,16 @@ async fn find(
     tenant: &TenantId,
     merge: MergeId,
 ) -> Result<Option<Standing>, StoreError> {
-    let rows = session.bound(tenant).query(&FIND, &[&uuid(merge.as_u128())]).await?;
+    let rows = session
+        .bound(tenant)
+        .query(&FIND, &[&uuid(merge.as_u128())])
+        .await?;
     let read = |row| {
-        let row = Reader { row, table: "merges", key: merge.to_string() };
+        let row = Reader {
+            row,
+            table: "merges",
+            key: merge.to_string(),
+        };
         let user = |column| Ok(UserId::from_u128(row.get::<Uuid>(column)?.as_u128()));
         Ok(Standing {
             primary: user("primary_user_id")?,
@@ -156,7 +205,17 @@ async fn followers(
     tenant: &TenantId,
     leader: UserId,
 ) -> Result<Vec<Uuid>, StoreError> {
-    let rows = session.bound(tenant).query(&FOLLOWERS, &[&uuid(leader.as_u128())]).await?;
-    let read = |row| Reader { row, table: "merges", key: leader.to_string() }.get("user_id");
+    let rows = session
+        .bound(tenant)
+        .query(&FOLLOWERS, &[&uuid(leader.as_u128())])
+        .await?;
+    let read = |row| {
+        Reader {
+            row,
+            table: "merges",
+            key: leader.to_string(),
+        }
+        .get("user_id")
+    };
     rows.iter().map(read).collect()
 }
