@@ -19,6 +19,8 @@ use crate::error::{Meaning, StoreError};
 use crate::statement::{ForOperator, ForTenant};
 use crate::store::PostgresStore;
 
+pub(crate) use sweep::BEYOND;
+
 pub(crate) static FOR_TENANT: &[&ForTenant] = &[
     &sweep::ENDED,
     &sweep::BEYOND,

@@ -22,7 +22,13 @@ pub(super) static ACQUIRE: ForTenant = ForTenant(Statement {
           where job_leases.until <= $5\n\
           or job_leases.owner = excluded.owner\n\
           returning owner",
-    params: &[Type::TEXT, Type::TEXT, Type::UUID, Type::TIMESTAMPTZ, Type::TIMESTAMPTZ],
+    params: &[
+        Type::TEXT,
+        Type::TEXT,
+        Type::UUID,
+        Type::TIMESTAMPTZ,
+        Type::TIMESTAMPTZ,
+    ],
 });
 
 pub(super) static RENEW: ForTenant = ForTenant(Statement {
@@ -35,7 +41,13 @@ pub(super) static RENEW: ForTenant = ForTenant(Statement {
           and owner = $3\n\
           and until > $5\n\
           returning owner",
-    params: &[Type::TEXT, Type::TEXT, Type::UUID, Type::TIMESTAMPTZ, Type::TIMESTAMPTZ],
+    params: &[
+        Type::TEXT,
+        Type::TEXT,
+        Type::UUID,
+        Type::TIMESTAMPTZ,
+        Type::TIMESTAMPTZ,
+    ],
 });
 
 pub(super) static RELEASE: ForTenant = ForTenant(Statement {
@@ -47,7 +59,13 @@ pub(super) static RELEASE: ForTenant = ForTenant(Statement {
           where tenant_id = $1\n\
           and job = $2\n\
           and owner = $3",
-    params: &[Type::TEXT, Type::TEXT, Type::UUID, Type::TIMESTAMPTZ, Type::BOOL],
+    params: &[
+        Type::TEXT,
+        Type::TEXT,
+        Type::UUID,
+        Type::TIMESTAMPTZ,
+        Type::BOOL,
+    ],
 });
 
 pub(super) static FINISHED_AT: ForTenant = ForTenant(Statement {
@@ -134,7 +152,10 @@ impl Leases for PostgresStore {
 
     async fn move_cursor(&self, job: &'static str, to: &TenantId) -> Result<(), MemoryError> {
         let to = to.as_str();
-        let done = self.sessions.query_as_operator(&MOVE_CURSOR, &[&job, &to]).await;
+        let done = self
+            .sessions
+            .query_as_operator(&MOVE_CURSOR, &[&job, &to])
+            .await;
         done.map(|_| ()).map_err(StoreError::memory)
     }
 }

@@ -44,11 +44,17 @@ pub(super) async fn reconcile(
 ) -> Result<Reconciled, RetentionError> {
     let after = uuid(after.map_or(0, UserId::as_u128));
     let users = users.max(1);
-    let rows = store.sessions.query(tenant, &LOOK, &[&after, &i64::from(users)]).await;
+    let rows = store
+        .sessions
+        .query(tenant, &LOOK, &[&after, &i64::from(users)])
+        .await;
     let rows = rows.map_err(failed)?;
     if rows.is_empty() {
         // Nobody is left, or there is no such tenant.
-        let exists = store.sessions.query(tenant, &crate::memory::EXISTS, &[]).await;
+        let exists = store
+            .sessions
+            .query(tenant, &crate::memory::EXISTS, &[])
+            .await;
         if exists.map_err(failed)?.is_empty() {
             return Err(known(None, tenant).err().expect("no row is no tenant"));
         }
@@ -79,7 +85,9 @@ pub(super) async fn reconcile(
     }
     if !drifted.is_empty() {
         let session = store.sessions.session().await.map_err(failed)?;
-        mend(&session, store, tenant, &drifted).await.map_err(failed)?;
+        mend(&session, store, tenant, &drifted)
+            .await
+            .map_err(failed)?;
     }
     Ok(found)
 }

@@ -94,7 +94,11 @@ pub(super) async fn restamp(
     let full = |stretch: &Stretch| stretch.looked >= u64::from(chunk.get());
     if !full(&stretch) {
         // The end, as far as it could be seen: what was on its way comes after it.
-        store.sessions.query(tenant, &BARRIER, &[]).await.map_err(failed)?;
+        store
+            .sessions
+            .query(tenant, &BARRIER, &[])
+            .await
+            .map_err(failed)?;
         let late = walk(store, tenant, rule, chunk, stretch.last).await?;
         stretch = Stretch {
             moved: stretch.moved + late.moved,
@@ -104,7 +108,11 @@ pub(super) async fn restamp(
     let more = full(&stretch);
     let ttl = bigint(rule.ttl.as_secs());
     let params: &[crate::session::Param<'_>] = &[&stretch.last, &!more, &ttl, &rule.extend];
-    store.sessions.query(tenant, &ADVANCE, params).await.map_err(failed)?;
+    store
+        .sessions
+        .query(tenant, &ADVANCE, params)
+        .await
+        .map_err(failed)?;
     Ok(Restamped {
         rows: stretch.moved,
         more,
@@ -118,7 +126,10 @@ async fn place(
     rule: Restamp,
 ) -> Result<Option<Uuid>, RetentionError> {
     let ttl = bigint(rule.ttl.as_secs());
-    let rows = store.sessions.query(tenant, &READ, &[&ttl, &rule.extend]).await;
+    let rows = store
+        .sessions
+        .query(tenant, &READ, &[&ttl, &rule.extend])
+        .await;
     let rows = rows.map_err(failed)?;
     known(rows.first(), tenant)?;
     let row = rows.first().map(|row| {
@@ -130,7 +141,10 @@ async fn place(
         Some((Some(at), false)) => Ok(Some(at)),
         _ => {
             let start = Uuid::nil();
-            let begun = store.sessions.query(tenant, &BEGIN, &[&ttl, &rule.extend, &start]).await;
+            let begun = store
+                .sessions
+                .query(tenant, &BEGIN, &[&ttl, &rule.extend, &start])
+                .await;
             begun.map_err(failed)?;
             Ok(Some(start))
         }
@@ -150,10 +164,18 @@ async fn walk(
     let mut looks = 0;
     loop {
         let params: &[crate::session::Param<'_>] = &[&now, &rows, &from, &ttl, &rule.extend];
-        let answer = store.sessions.query(tenant, &RESTAMP, params).await.map_err(failed)?;
+        let answer = store
+            .sessions
+            .query(tenant, &RESTAMP, params)
+            .await
+            .map_err(failed)?;
         known(answer.first(), tenant)?;
         let Some(row) = answer.first() else {
-            return Ok(Stretch { looked: 0, moved, last: from });
+            return Ok(Stretch {
+                looked: 0,
+                moved,
+                last: from,
+            });
         };
         let row = Reader {
             row,

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use throughline_conversation_memory::{
-    Caps, Chunk, OverCap, Pass, RetentionError, Swept, Usage,
-};
+use throughline_conversation_memory::{Caps, Chunk, OverCap, Pass, RetentionError, Swept, Usage};
 use throughline_domain::{TenantId, Timestamp, UserId};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
@@ -21,7 +19,8 @@ pub(super) static ENDED: ForTenant = ForTenant(Statement {
     params: &[Type::TEXT, Type::TIMESTAMPTZ, Type::INT8, Type::TIMESTAMPTZ],
 });
 
-pub(super) static BEYOND: ForTenant = ForTenant(Statement {
+/// Also sent by an append that makes room.
+pub(crate) static BEYOND: ForTenant = ForTenant(Statement {
     name: "gc_beyond",
     sql: include_str!("gc_beyond.sql"),
     params: &[
@@ -146,11 +145,7 @@ fn caps(pass: Pass) -> (i64, i64) {
     }
 }
 
-fn swept(
-    rows: &[Row],
-    tenant: &TenantId,
-    chunk: Option<Chunk>,
-) -> Result<Swept, RetentionError> {
+fn swept(rows: &[Row], tenant: &TenantId, chunk: Option<Chunk>) -> Result<Swept, RetentionError> {
     known(rows.first(), tenant)?;
     let mut answer = Swept::default();
     for row in rows {
@@ -213,7 +208,13 @@ pub(super) async fn oldest_ended(
     store: &PostgresStore,
 ) -> Result<Option<Timestamp>, RetentionError> {
     let now = store.clock.now().to_system_time();
-    let rows = store.sessions.query_as_operator(&OLDEST_ENDED, &[&now]).await;
-    let ended = rows.map_err(failed)?.first().and_then(|row| row.try_get("ended").ok());
+    let rows = store
+        .sessions
+        .query_as_operator(&OLDEST_ENDED, &[&now])
+        .await;
+    let ended = rows
+        .map_err(failed)?
+        .first()
+        .and_then(|row| row.try_get("ended").ok());
     Ok(ended.map(Timestamp::from_system_time))
 }

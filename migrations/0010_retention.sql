@@ -1,5 +1,13 @@
--- What jobs of several replicas agree on: who does what for whom, where to go on, how far a changed
--- retention was carried through.
+-- Deleting by rule: what the sweep looks through, and what jobs of several replicas agree on: who does
+-- what for whom, where to go on, how far a changed retention was carried through.
+
+-- The tables are of the same release, so they are empty or small: no index is built beside traffic.
+
+-- the sweep of ended turns, tenant by tenant (R-064, R-143), and how long the oldest has waited
+create index cross_channel_messages_end on cross_channel_messages (tenant_id, expires_at);
+
+-- the sweep of tombstones that no retry can meet any more
+create index idempotency_tombstones_end on idempotency_tombstones (tenant_id, until);
 
 create table job_leases (
     tenant_id text collate "C" not null,
