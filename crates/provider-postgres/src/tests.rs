@@ -2,5 +2,6 @@
 
 mod catalogue;
 mod contract;
+mod erasure_catalogue;
 mod plans;
 mod scratch;

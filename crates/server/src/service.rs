@@ -8,6 +8,7 @@ use prometheus::Registry;
 use throughline_api::{Capabilities, Draining, NotReady, RateLimit, StoreHealth};
 use throughline_conversation_memory::ConversationMemory;
 use throughline_domain::{SystemClock, SystemIds};
+use throughline_erasure::Erasure;
 use throughline_platform_identity::PlatformIdentity;
 use throughline_provider_in_memory::InMemoryStore;
 use throughline_tenancy::{Tenancy, TenantConfig};
@@ -30,11 +31,12 @@ pub(crate) fn assemble<S>(
     registry: &Registry,
 ) -> Result<Service, Failure>
 where
-    S: Tenancy + PlatformIdentity + ConversationMemory + 'static,
+    S: Tenancy + PlatformIdentity + ConversationMemory + Erasure + 'static,
 {
     let capabilities = Capabilities {
         identity: Arc::clone(store) as _,
         memory: Arc::clone(store) as _,
+        erasure: Arc::clone(store) as _,
         tenancy: Arc::clone(store) as _,
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds),

@@ -56,6 +56,7 @@ pub(crate) async fn service_with(
     let mut capabilities = Capabilities {
         identity: store.clone(),
         memory: store.clone(),
+        erasure: store.clone(),
         tenancy: store.clone(),
         clock: clock.clone(),
         ids,

@@ -170,7 +170,7 @@ impl OnePersonSubject for Scratch {
     /// `pg_dump`, one insert a row, so that each line says its table.
     async fn dump(&self) -> Option<String> {
         let programs = Installation::find().unwrap();
-        let dumped = std::process::Command::new(programs.program("pg_dump"))
+        let dumped = std::process::Command::new(programs.tool("pg_dump").unwrap())
             .args(["--data-only", "--inserts", "--dbname", self.database.url()])
             .output()
             .unwrap();
