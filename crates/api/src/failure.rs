@@ -15,7 +15,7 @@ use throughline_wire::{Code, Problem};
 /// cause once.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    pub(crate) problem: Box<Problem>,
+    pub(crate) problem: Problem,
     pub(crate) cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -53,7 +53,7 @@ impl Failure {
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
         Self {
-            problem: Box::new(problem),
+            problem,
             cause: None,
         }
     }

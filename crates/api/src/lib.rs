@@ -18,6 +18,7 @@ mod epoch;
 mod failure;
 mod gate;
 mod observe;
+mod openapi;
 mod operation;
 mod path;
 mod query;

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     fn query(text: &str) -> Query {
-        Query::parse(text).ok().expect("a query")
+        Query::parse(text).expect("a query")
     }
 
     //

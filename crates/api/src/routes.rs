@@ -101,6 +101,7 @@ fn list() -> Vec<Route> {
         route(GET,    paths::LIVEZ,         Open,     operation::livez),
         route(GET,    paths::HEALTHZ,       Open,     operation::livez),
         route(GET,    paths::READYZ,        Open,     operation::readyz),
+        route(GET,    paths::OPENAPI,       Open,     operation::openapi),
         // Open to whoever has the metrics token; the handler looks.
         route(GET,    paths::METRICS,       Open,     operation::metrics),
         route(GET,    paths::CCM_METRICS,   Open,     operation::metrics),

@@ -2,7 +2,7 @@
 //!
 //! Belongs here: everything that knows a database driver — the pool, the statements, the embedded
 //! migrations, what a SQLSTATE means. sqlx migrates and does nothing else; tokio-postgres over
-//! deadpool runs every query (`docs/adr/0010`). Does not belong here: rules that another provider
+//! deadpool runs every query (`docs/adr/0001`). Does not belong here: rules that another provider
 //! must keep as well; those stand in the capability crates and their contract suites.
 
 mod audit;

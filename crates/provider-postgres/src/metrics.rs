@@ -7,6 +7,7 @@ use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use prometheus::{Histogram, HistogramOpts, HistogramVec, IntGaugeVec, Opts, Registry};
 
+use crate::session::CONTROL;
 use crate::statement;
 
 const SECONDS: [f64; 14] = [
@@ -36,8 +37,9 @@ impl Metrics {
             .buckets(SECONDS.to_vec()),
             &["statement"],
         )?;
-        for statement in statement::all() {
-            statements.with_label_values(&[statement.name]);
+        let named = statement::all().map(|statement| statement.name);
+        for name in named.chain(CONTROL) {
+            statements.with_label_values(&[name]);
         }
         registry.register(Box::new(pool_wait.clone()))?;
         registry.register(Box::new(statements.clone()))?;

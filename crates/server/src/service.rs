@@ -11,6 +11,7 @@ use throughline_domain::{SystemClock, SystemIds};
 use throughline_erasure::Erasure;
 use throughline_platform_identity::PlatformIdentity;
 use throughline_provider_in_memory::InMemoryStore;
+use throughline_redacted_memory::RedactedMemory;
 use throughline_tenancy::{Tenancy, TenantConfig};
 
 use crate::failure::Failure;
@@ -33,13 +34,22 @@ pub(crate) fn assemble<S>(
 where
     S: Tenancy + PlatformIdentity + ConversationMemory + Erasure + 'static,
 {
+    let (clock, ids) = (Arc::new(SystemClock), Arc::new(SystemIds));
+    let memory = RedactedMemory::built_in(
+        Arc::clone(store) as _,
+        Arc::clone(store) as _,
+        clock.clone(),
+        ids.as_ref(),
+        registry,
+    )
+    .map_err(|error| unusable(&error))?;
     let capabilities = Capabilities {
         identity: Arc::clone(store) as _,
-        memory: Arc::clone(store) as _,
+        memory: Arc::new(memory),
         erasure: Arc::clone(store) as _,
         tenancy: Arc::clone(store) as _,
-        clock: Arc::new(SystemClock),
-        ids: Arc::new(SystemIds),
+        clock,
+        ids,
         store: health,
     };
     let draining = Draining::default();
@@ -49,8 +59,12 @@ where
         registry,
         draining.clone(),
     )
-    .map_err(|error| Failure::caused("metrics_unusable", "metrics cannot be registered", &error))?;
+    .map_err(|error| unusable(&error))?;
     Ok(Service { router, draining })
+}
+
+fn unusable(error: &prometheus::Error) -> Failure {
+    Failure::caused("metrics_unusable", "metrics cannot be registered", error)
 }
 
 fn api_settings(settings: &Settings) -> throughline_api::Settings {
@@ -90,6 +104,7 @@ impl StoreHealth for AlwaysReady {
 pub(crate) fn new_tenant_config(settings: &Settings) -> TenantConfig {
     TenantConfig {
         ttl_days: settings.ttl_days.0,
+        ..TenantConfig::default()
     }
 }
 
@@ -98,6 +113,7 @@ pub(crate) fn limits(settings: &Settings) -> Limits {
     Limits {
         connections: settings.max_connections.as_usize(),
         header_timeout: settings.header_timeout.0,
+        send_timeout: settings.send_timeout.0,
         drain_delay: settings.drain_delay.0,
         deadline: settings.shutdown_deadline.0,
     }

@@ -59,6 +59,8 @@ declare::settings! {
         header_timeout: Span = Some("30s"), "";
         /// How long a client may take to send a request's body.
         body_timeout: Span = Some("10s"), "";
+        /// How long a client may leave its answer lying; each byte it takes gives it new time.
+        send_timeout: Span = Some("30s"), "";
         /// How long a request may take in all.
         request_timeout: Span = Some("30s"), "";
         /// Requests a second for each key, on average; more are answered with 429.

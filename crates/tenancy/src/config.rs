@@ -17,6 +17,36 @@ pub struct TenantConfig {
     pub verified_email_kinds: Vec<PlatformKind>,
     /// Days after which an unconfirmed address joins nobody any more, 1..=3650 (D-07).
     pub email_claim_ttl_days: u32,
+    /// When turns are looked through for personal data, and what of them is stored.
+    pub redaction_mode: RedactionMode,
+    /// What a masked place looks like to a reader.
+    pub mask_style: MaskLook,
+}
+
+/// When turns are looked through for personal data, and what of them is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RedactionMode {
+    /// Before they are stored; the text is kept, readers get masks.
+    #[default]
+    Inline,
+    /// By a job afterwards; until then no default reader sees them.
+    Deferred,
+    /// Before they are stored; only masked text is kept.
+    Persist,
+}
+
+/// What a masked place looks like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MaskLook {
+    /// `[EMAIL]`.
+    #[default]
+    Label,
+    /// As many `*` as there were bytes.
+    SameLength,
+    /// `[EMAIL_1]`, `[EMAIL_2]`: two values of one turn stay apart.
+    Numbered,
 }
 
 impl Default for TenantConfig {
@@ -26,6 +56,8 @@ impl Default for TenantConfig {
             auto_merge_on_email: false,
             verified_email_kinds: vec![PlatformKind::TeamsAad],
             email_claim_ttl_days: 60,
+            redaction_mode: RedactionMode::default(),
+            mask_style: MaskLook::default(),
         }
     }
 }

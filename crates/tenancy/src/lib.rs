@@ -16,7 +16,7 @@ pub mod contract;
 use async_trait::async_trait;
 use throughline_domain::{Actor, KeyId, TenantId};
 
-pub use config::{InvalidConfig, TenantConfig};
+pub use config::{InvalidConfig, MaskLook, RedactionMode, TenantConfig};
 pub use error::TenancyError;
 pub use key::{KeyRecord, MintedKey, NewKey};
 pub use principal::{Principal, Scope, Scopes, UnknownScope};

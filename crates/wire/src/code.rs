@@ -228,18 +228,16 @@ mod tests {
         let (table, _) = table
             .split_once("<!-- /codes -->")
             .expect("the table's end");
-        let expected: String = ALL_CODES
-            .iter()
-            .map(|code| {
-                let (word, status) = (code.as_str(), code.status());
-                format!(
-                    "| `{word}` | {status} | {} | {} |\n",
-                    code.title(),
-                    code.advice()
-                )
-            })
-            .collect();
-        let heading = "| code | status | meaning | what to do |\n|---|---|---|---|\n";
-        assert_eq!(table, format!("{heading}{expected}"));
+        let row = |code: &Code| {
+            let (word, status) = (code.as_str(), code.status());
+            let (title, advice) = (code.title(), code.advice());
+            format!("| `{word}` | {status} | {title} | {advice} |")
+        };
+        let mut expected = vec![
+            "| code | status | meaning | what to do |".to_owned(),
+            "|---|---|---|---|".to_owned(),
+        ];
+        expected.extend(ALL_CODES.iter().map(row));
+        assert_eq!(table.lines().collect::<Vec<_>>(), expected);
     }
 }

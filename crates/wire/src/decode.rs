@@ -29,17 +29,17 @@ fn decode<T: DeserializeOwned>(bytes: &[u8], allowed: &[&str]) -> Result<T, Prob
     let mut reader = serde_json::Deserializer::from_str(text);
     let body = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let pointer = pointer(error.path());
-        problem(error.inner(), Some(pointer))
+        problem(error.inner(), Some(&pointer))
     })?;
     Ok(body)
 }
 
-fn problem(error: &serde_json::Error, pointer: Option<String>) -> Problem {
+fn problem(error: &serde_json::Error, pointer: Option<&str>) -> Problem {
     let text = error.to_string();
     let refuse = |code, detail: String| {
         let problem = Problem::new(code, detail);
-        match &pointer {
-            Some(pointer) => problem.at(pointer.as_str()),
+        match pointer {
+            Some(pointer) => problem.at(pointer),
             None => problem,
         }
     };
@@ -89,7 +89,10 @@ fn pointer(path: &Path) -> String {
     let mut pointer = String::new();
     for segment in path {
         match segment {
-            Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
+            Segment::Seq { index } => {
+                pointer.push('/');
+                pointer.push_str(&index.to_string());
+            }
             Segment::Map { key } => {
                 pointer.push('/');
                 pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
@@ -125,7 +128,7 @@ mod tests {
     fn refusal(body: &[u8]) -> (Code, Option<String>) {
         let problem = from_json::<Body>(body).unwrap_err();
         assert!(!problem.detail.contains("sentinel"), "{}", problem.detail);
-        (problem.code, problem.pointer)
+        (problem.code, problem.pointer.clone())
     }
 
     fn at(code: Code, pointer: &str) -> (Code, Option<String>) {

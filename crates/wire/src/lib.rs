@@ -37,6 +37,6 @@ pub use merge::{
     DecisionBody, MergeAnswer, MergeBody, MergesAnswer, ProposedAnswer, ReviewAnswer,
     ReviewsAnswer, UndoneAnswer,
 };
-pub use problem::{Outcome, Problem};
+pub use problem::{Members, Outcome, Problem};
 pub use read::{ContextAnswer, HistoryAnswer, RecentAnswer, TurnBody};
 pub use reserved::{RESERVED, is_reserved};

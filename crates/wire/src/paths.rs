@@ -56,6 +56,8 @@ paths! {
     HEALTHZ = "/healthz";
     /// Whether it can serve.
     READYZ = "/readyz";
+    /// The surface as a document.
+    OPENAPI = "/openapi.json";
     /// Metrics.
     METRICS = "/metrics";
     /// The same.

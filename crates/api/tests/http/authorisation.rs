@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use throughline_api::{Access, Settings, route_list};
-use throughline_tenancy::{Scope, Tenancy, TenantStatus};
+use throughline_tenancy::{Scope, Tenancy, TenantConfig, TenantStatus};
 
 use crate::service::{Answer, Service, call, get, service, service_with, tenant};
 
@@ -98,6 +98,7 @@ const ROWS: &[(&str, &str, Access)] = &[
     ("GET", "/livez", Access::Open),
     ("GET", "/healthz", Access::Open),
     ("GET", "/readyz", Access::Open),
+    ("GET", "/openapi.json", Access::Open),
     ("GET", "/metrics", Access::Open),
     ("GET", "/ccm/metrics", Access::Open),
 ];
@@ -150,7 +151,7 @@ async fn only_the_allowed_cells_succeed() {
     let store = &service.store;
     let dormant = tenant("dormant");
     store
-        .create_tenant(&dormant, Default::default())
+        .create_tenant(&dormant, TenantConfig::default())
         .await
         .unwrap();
     let suspended = service.mint("dormant", &Scope::ALL).await;

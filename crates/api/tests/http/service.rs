@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use throughline_api::{Capabilities, Draining, NotReady, Settings, StoreHealth, router};
 use throughline_domain::{Actor, ManualClock, SeededIds, TenantId, Timestamp};
 use throughline_provider_in_memory::InMemoryStore;
+use throughline_redacted_memory::RedactedMemory;
 use throughline_tenancy::{NewKey, Scope, Scopes, Tenancy, TenantConfig};
 use tower::ServiceExt;
 
@@ -53,9 +54,17 @@ pub(crate) async fn service_with(
         let config = TenantConfig::default();
         store.create_tenant(&tenant(name), config).await.unwrap();
     }
+    let registry = Registry::new();
+    let memory = RedactedMemory::built_in(
+        store.clone(),
+        store.clone(),
+        clock.clone(),
+        ids.as_ref(),
+        &registry,
+    );
     let mut capabilities = Capabilities {
         identity: store.clone(),
-        memory: store.clone(),
+        memory: Arc::new(memory.unwrap()),
         erasure: store.clone(),
         tenancy: store.clone(),
         clock: clock.clone(),
@@ -64,7 +73,7 @@ pub(crate) async fn service_with(
     };
     change(&mut capabilities);
     let draining = Draining::new();
-    let router = router(capabilities, &settings, &Registry::new(), draining.clone()).unwrap();
+    let router = router(capabilities, &settings, &registry, draining.clone()).unwrap();
     let actor = Actor::parse("olga").unwrap();
     let operator = store.mint_operator_key(&actor, "").await.unwrap();
     let mut service = Service {

@@ -34,10 +34,12 @@ impl Scratch {
         let database = migrated().await;
         let mut config = PostgresConfig::new(database.url().into());
         change(&mut config);
-        Self::on(database, config)
+        Self::on(database, Some(config))
     }
 
-    pub(super) fn on(database: Database, config: PostgresConfig) -> Self {
+    /// On that database; without a configuration, with the default one.
+    pub(super) fn on(database: Database, config: Option<PostgresConfig>) -> Self {
+        let config = config.unwrap_or_else(|| PostgresConfig::new(database.url().into()));
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_700_000_000_000)));
         let registry = prometheus::Registry::new();
         let store =
@@ -128,10 +130,17 @@ impl MemorySubject for Scratch {
     }
 
     async fn set_ttl(&self, tenant: &TenantId, ttl_days: u32) {
-        let read = self.store.tenant(tenant).await.unwrap();
-        let mut config = read.unwrap().config;
-        config.ttl_days = ttl_days;
-        self.store.configure(tenant, config, None).await.unwrap();
+        self.store
+            .configure(
+                tenant,
+                TenantConfig {
+                    ttl_days,
+                    ..TenantConfig::default()
+                },
+                None,
+            )
+            .await
+            .unwrap();
     }
 
     async fn user(&self, tenant: &TenantId) -> UserId {

@@ -3,7 +3,8 @@
 use super::Scanner;
 use super::assign::Kind;
 use super::token::distinct;
-use crate::text::{byte_at, is_word, run_end};
+use crate::covered::placeholder_follows;
+use crate::text::{byte_at, count, is_word, run_end};
 
 /// What ties a name to its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +50,8 @@ fn trim(bytes: &[u8], from: usize, mut end: usize) -> usize {
     const MOST: usize = 8;
     let closes = |open: u8, close: u8, end: usize| {
         let value = &bytes[from..end];
-        let count = |wanted| value.iter().filter(|byte| **byte == wanted).count();
-        value.len() <= HEAD && count(open) < count(close)
+
+        value.len() <= HEAD && count(value, open) < count(value, close)
     };
     for _ in 0..MOST {
         let trimmed = end > from
@@ -122,13 +123,15 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
         "replace_me",
         "masked",
         "hidden",
-        "[secret",
-        "[email",
         "placehold",
     ];
     let lower = head(value).to_ascii_lowercase();
     let text = lower.trim_matches(|ch: char| matches!(ch, '"' | '\'' | '[' | ']' | '(' | ')'));
-    text.is_empty()
+    let masked = memchr::memchr_iter(b'[', value.as_bytes())
+        .take(8)
+        .any(|open| placeholder_follows(value.as_bytes(), open));
+    masked
+        || text.is_empty()
         || matches!(
             text,
             "true"
@@ -147,7 +150,7 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
                 | "pwd"
                 | "user"
         )
-        || text.starts_with('$') && text[1..].bytes().all(|byte| is_word(byte))
+        || text.starts_with('$') && text[1..].bytes().all(is_word)
         || distinct(text.as_bytes()) < 3
         || WORDS.iter().any(|word| lower.contains(word))
             && !(lower.len() > 24 && digits(&lower) > 3)
@@ -181,6 +184,16 @@ pub(crate) fn is_believable(value: &str, kind: Kind, link: Link, rest: &str) -> 
                     && !value.contains('.')
                 || upper_inside && value.len() >= 10 && !value.contains(' ') && link != Link::Sign
                 || is_pass_phrase(value, link, rest)
+        }
+        Kind::Loose => {
+            let upper = value.bytes().filter(u8::is_ascii_uppercase).count();
+            let lower = value.bytes().filter(u8::is_ascii_lowercase).count();
+            value.len() >= 20
+                && figures >= 2
+                && upper >= 2
+                && lower >= 2
+                && distinct(value.as_bytes()) >= 12
+                && !value.contains([' ', '/', ':'])
         }
         Kind::Key => {
             let body = value.bytes().filter(u8::is_ascii_alphanumeric).count();
@@ -267,6 +280,9 @@ pub(crate) fn looks_like_code(value: &str) -> bool {
                 .all(|byte| is_word(byte) || byte == b'.')
     });
     let path = value.contains("::")
+        || value.starts_with(':')
+        || value.starts_with("__")
+        || value.starts_with(['[', '(', '{', '|'])
         || value.starts_with("&self")
         || value.starts_with("this.")
         || value.starts_with("self.");

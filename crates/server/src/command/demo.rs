@@ -61,7 +61,7 @@ pub(crate) async fn run(args: &Args) -> Result<(), Failure> {
     let signals = Signals::listen()?;
     let draining = service.draining;
     let serving = server::serve(listener, service.router, limits(settings), signals, || {
-        draining.start()
+        draining.start();
     });
     let client = ApiClient::new(
         &format!("http://{address}"),

@@ -30,6 +30,8 @@ pub(crate) async fn run(args: &Args, environment: &Environment) -> Result<(), Fa
         return say(loaded.printed().trim_end());
     }
     let settings = &loaded.settings;
+    // Before anybody is told that we listen: a signal that comes early must not be the end.
+    let signals = Signals::listen()?;
     telemetry::start(settings.log_format, &settings.log_filter);
     for name in &loaded.unknown_env {
         tracing::warn!(
@@ -42,8 +44,8 @@ pub(crate) async fn run(args: &Args, environment: &Environment) -> Result<(), Fa
             "ambiguous_store",
             "--dev serves from memory, but a database address is set too; unset one of them",
         )),
-        (true, false) => dev::serve(settings).await,
-        (false, _) => database::serve(settings).await,
+        (true, false) => dev::serve(settings, signals).await,
+        (false, _) => database::serve(settings, signals).await,
     }
 }
 
@@ -65,8 +67,8 @@ async fn until_stopped(
     listener: TcpListener,
     service: Service,
     settings: &Settings,
+    signals: Signals,
 ) -> Result<(), Failure> {
-    let signals = Signals::listen()?;
     let Service { router, draining } = service;
     let not_ready = || draining.start();
     let stopped = server::serve(listener, router, limits(settings), signals, not_ready).await;

@@ -148,5 +148,5 @@ fn log_first_cause(outcomes: &[Outcome]) {
 }
 
 fn result(outcome: Outcome) -> BatchResult {
-    outcome.map_err(|failure| *failure.problem).into()
+    outcome.map_err(|failure| failure.problem).into()
 }

@@ -10,7 +10,8 @@ use uuid::Uuid;
 
 use super::Row;
 use super::columns;
-use super::decide::{Decision, Fence, Seen, decide};
+use super::decide::{Decision, decide};
+use super::seen::{Fence, Seen};
 use crate::error::StoreError;
 use crate::row::uuid;
 use crate::session::Session;
