@@ -3,6 +3,7 @@
 mod append;
 mod catalogue;
 mod contract;
+mod erasure_catalogue;
 mod fault_proxy;
 mod fence;
 mod measured;
