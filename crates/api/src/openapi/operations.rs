@@ -4,9 +4,9 @@ use axum::http::Method;
 use serde_json::{Map, Value};
 use throughline_wire::{
     AppendAnswer, AppendBody, BatchAnswer, BatchBody, ConfigureTenantBody, ContextAnswer,
-    CreateTenantBody, HistoryAnswer, KeyAnswer, KeysAnswer, LookupAnswer, MintKeyBody,
-    MintOperatorKeyBody, MintedKeyAnswer, RecentAnswer, ResolveAnswer, ResolveBody, TenantAnswer,
-    TenantsAnswer, UserAnswer, paths,
+    CreateTenantBody, HistoryAnswer, JobRunAnswer, KeyAnswer, KeysAnswer, LookupAnswer,
+    MintKeyBody, MintOperatorKeyBody, MintedKeyAnswer, RecentAnswer, ResolveAnswer, ResolveBody,
+    TenantAnswer, TenantsAnswer, UserAnswer, paths,
 };
 use utoipa::ToSchema;
 
@@ -146,6 +146,8 @@ fn admin(method: &str, path: &str) -> Option<Operation> {
         }
         ("GET", paths::ADMIN_KEYS) => answering::<KeysAnswer>("A tenant's keys"),
         ("DELETE", paths::ADMIN_KEY) => answering::<KeyAnswer>("Revoke a tenant's key"),
+        ("POST", paths::ADMIN_JOB_RUN) => answering::<JobRunAnswer>("Run a job now")
+            .asking(&[("dry_run", "boolean", false), ("tenant", "string", false)]),
         ("POST", paths::OPERATOR_KEYS) => {
             making::<MintedKeyAnswer>("Make an operator's key").taking::<MintOperatorKeyBody>()
         }
