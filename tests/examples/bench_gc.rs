@@ -170,6 +170,7 @@ fn check(server: &Server) -> Result<(), Fault> {
 
 struct Latencies {
     done: usize,
+    failed: usize,
     p50: Duration,
     p99: Duration,
     most: Duration,
@@ -181,8 +182,8 @@ impl std::fmt::Display for Latencies {
         let (p50, p99, most) = (ms(self.p50), ms(self.p99), ms(self.most));
         write!(
             f,
-            "{:>8} done, p50 {p50:.2} ms, p99 {p99:.2} ms, most {most:.2} ms",
-            self.done
+            "{:>8} done, {} failed, p50 {p50:.2} ms, p99 {p99:.2} ms, most {most:.2} ms",
+            self.done, self.failed
         )
     }
 }
@@ -214,13 +215,18 @@ async fn appends(
         }));
     }
     let mut times = Vec::with_capacity(running.len());
+    let mut failed = 0;
     for append in running {
-        times.push(append.await??);
+        match append.await? {
+            Ok(time) => times.push(time),
+            Err(_) => failed += 1,
+        }
     }
     times.sort_unstable();
     let at = |share: usize| times[(times.len() - 1) * share / 100];
     Ok(Latencies {
         done: times.len(),
+        failed,
         p50: at(50),
         p99: at(99),
         most: at(100),

@@ -12,5 +12,6 @@ mod odd_settings;
 mod outage;
 mod plans;
 mod rates;
+mod retention;
 mod scratch;
 mod tls;

@@ -19,3 +19,7 @@ mod retention {
 mod one_person {
     throughline_erasure::one_person_contract!(crate::subject::subject);
 }
+
+mod swept {
+    throughline_erasure::swept_contract!(crate::subject::subject);
+}

@@ -166,7 +166,10 @@ fn every_statement_on_a_tenants_table_binds_the_tenant_first() {
         // The tenant's own comparison, its place in an insert, or the first array of the rows.
         let by_one = code.contains("tenant_id = $1");
         let words_apart: Vec<&str> = code.split_whitespace().collect();
-        let inserted = words_apart.join(" ").replace("( ", "(").contains("values ($1,");
+        let inserted = words_apart
+            .join(" ")
+            .replace("( ", "(")
+            .contains("values ($1,");
         let by_rows =
             code.contains("unnest($1::text[]") || code.contains("unnest(\n        $1::text[]");
         assert!(

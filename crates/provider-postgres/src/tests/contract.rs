@@ -23,3 +23,7 @@ mod one_person {
 mod retention {
     throughline_conversation_memory::retention_contract!(crate::tests::scratch::prepared);
 }
+
+mod swept {
+    throughline_erasure::swept_contract!(crate::tests::scratch::prepared);
+}

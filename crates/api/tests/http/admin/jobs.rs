@@ -10,7 +10,7 @@ async fn a_job_is_run_for_all_tenants_or_one_and_says_what_it_did() {
     let run = async |query: &str| {
         let path = format!("/admin/jobs/gc/run{query}");
         service
-            .call(call("POST", &path).bearer(&service.operator))
+            .call(call("POST", &path).key(&service.operator))
             .await
     };
     let answer = run("").await;
@@ -41,7 +41,7 @@ async fn a_job_that_is_unknown_or_runs_already_is_refused() {
     for (job, status, code) in [("gcc", 404, "unknown_job"), ("running", 409, "job_running")] {
         let path = format!("/admin/jobs/{job}/run");
         let answer = service
-            .call(call("POST", &path).bearer(&service.operator))
+            .call(call("POST", &path).key(&service.operator))
             .await;
         answer.assert_problem(status, code);
     }
