@@ -29,9 +29,6 @@ pub(crate) async fn start<S>(
 where
     S: Tenancy + Retention + Leases + 'static,
 {
-    let unusable = |error: &dyn std::error::Error| {
-        Failure::caused("jobs_unusable", "jobs cannot be started", error)
-    };
     let parts = gc_parts(store, settings, registry).map_err(|error| unusable(&error))?;
     let (clock, metrics) = (parts.clock.clone(), parts.metrics.clone());
     let runner = Runner::new(clock.clone(), parts.ids.clone(), registry);
@@ -59,6 +56,10 @@ where
         );
     let started = jobs.start(settings.jobs.0).await;
     Ok(Arc::new(started.map_err(|error| unusable(&error))?))
+}
+
+fn unusable(error: &(dyn std::error::Error + 'static)) -> Failure {
+    Failure::caused("jobs_unusable", "jobs cannot be started", error)
 }
 
 /// An interval wins over the cron text.
@@ -102,8 +103,7 @@ where
     S: Tenancy + Retention + Leases + 'static,
 {
     let parts = gc_parts(store, settings, &Registry::new());
-    let parts = parts
-        .map_err(|error| Failure::caused("jobs_unusable", "the job cannot be started", &error))?;
+    let parts = parts.map_err(|error| unusable(&error))?;
     Ok(Gc::new(parts, Visiting::AtServiceTime).run(context).await)
 }
 
