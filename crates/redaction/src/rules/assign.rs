@@ -151,8 +151,15 @@ pub(crate) fn named(
         return None;
     }
     let to = value::end(scanner, from, link);
+    let covered = scanner
+        .found
+        .last()
+        .is_some_and(|last| last.start <= from && last.end == to);
+    if covered {
+        return Some(to);
+    }
     let text = &scanner.text()[from..to];
-    if is_placeholder(text) || !is_believable(text, kind, link, &scanner.text()[to..]) {
+    if !is_believable(text, kind, link, &scanner.text()[to..]) || is_placeholder(text) {
         return None;
     }
     let rule = if kind == Kind::Password {

@@ -150,6 +150,9 @@ fn national(scanner: &mut Scanner<'_>, clump: &Clump, first: usize, start: usize
         }
         let whole = stands_apart(groups, first, to);
         let shape = phone_shape::of(bytes, taken, open);
+        if shape == Shape::Never {
+            continue;
+        }
         let context = *context.get_or_insert_with(|| scanner.context(from, end));
         if total <= 7 && is_house_number(bytes, end) && !context.tells(Topic::Phone) {
             continue;

@@ -127,9 +127,9 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
     ];
     let lower = head(value).to_ascii_lowercase();
     let text = lower.trim_matches(|ch: char| matches!(ch, '"' | '\'' | '[' | ']' | '(' | ')'));
-    let masked = memchr::memchr_iter(b'[', value.as_bytes())
+    let masked = memchr::memchr_iter(b'[', head(value).as_bytes())
         .take(8)
-        .any(|open| placeholder_follows(value.as_bytes(), open));
+        .any(|open| placeholder_follows(head(value).as_bytes(), open));
     masked
         || text.is_empty()
         || matches!(
