@@ -150,7 +150,8 @@ fn national(scanner: &mut Scanner<'_>, clump: &Clump, first: usize, start: usize
         }
         let whole = stands_apart(groups, first, to);
         let shape = phone_shape::of(bytes, taken, open);
-        if shape == Shape::Never {
+        // A part of a row is no number, and most rows end here, before their words are read.
+        if shape == Shape::Never || !whole {
             continue;
         }
         let context = *context.get_or_insert_with(|| scanner.context(from, end));
