@@ -11,6 +11,7 @@ pub(crate) mod ip;
 pub(crate) mod mac;
 pub(crate) mod number;
 pub(crate) mod phone;
+mod phone_extension;
 mod phone_shape;
 pub(crate) mod ssn;
 mod tld;
