@@ -7,3 +7,4 @@ mod outage;
 mod replicas;
 mod schema;
 mod shutdown;
+mod sweep;

@@ -8,6 +8,7 @@
 
 mod cli;
 mod demo;
+mod deploy;
 mod import;
 mod running;
 mod serve;

@@ -7,6 +7,7 @@ use throughline_provider_postgres::{PostgresConfig, PostgresStore};
 
 use super::{bind, until_stopped};
 use crate::failure::Failure;
+use crate::jobs;
 use crate::server::Signals;
 use crate::service::assemble;
 use crate::settings::Settings;
@@ -21,7 +22,8 @@ pub(super) async fn serve(settings: &Settings, signals: Signals) -> Result<(), F
     let registry = prometheus::Registry::new();
     let store = store::connect(config.clone(), &registry)?;
     let health = Arc::new(DatabaseHealth::new(Arc::clone(&store)));
-    let service = assemble(&store, Arc::clone(&health) as _, settings, &registry)?;
+    let jobs = jobs::start(&store, settings, &registry).await?;
+    let service = assemble(&store, Arc::clone(&health) as _, settings, &registry, jobs)?;
     let (listener, address) = bind(settings).await?;
     tracing::info!(%address, "listening");
     let prepared = async {

@@ -10,6 +10,7 @@ use throughline_tenancy::{NewKey, Principal, Scopes, Tenancy as _, Token};
 
 use super::{bind, until_stopped};
 use crate::failure::{Failure, chain};
+use crate::jobs;
 use crate::output::say;
 use crate::server::Signals;
 use crate::service::{AlwaysReady, assemble, in_memory, new_tenant_config};
@@ -29,7 +30,8 @@ pub(super) async fn serve(settings: &Settings, signals: Signals) -> Result<(), F
     let store = in_memory();
     let key = furnish(&store, settings).await?;
     let registry = prometheus::Registry::new();
-    let service = assemble(&store, Arc::new(AlwaysReady), settings, &registry)?;
+    let jobs = jobs::start(&store, settings, &registry).await?;
+    let service = assemble(&store, Arc::new(AlwaysReady), settings, &registry, jobs)?;
     let (listener, address) = bind(settings).await?;
     tracing::info!(%address, "listening");
     say(welcome(address, key.as_deref()))?;
