@@ -103,7 +103,7 @@ drop table idempotency_tombstones;
 create table idempotency_tombstones (
     tenant_id text collate "C" not null,
     key_digest bytea not null check (octet_length(key_digest) = 32),
-    reason text collate "C" not null check (reason in ('erased', 'expired')),
+    reason text collate "C" not null,
     until timestamptz not null,
     primary key (tenant_id, key_digest)
 );

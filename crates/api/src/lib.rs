@@ -1,11 +1,11 @@
-//! The HTTP surface as a library: [`router`] over the capability traits.
+//! The HTTP surface as a library: [`router()`] over the capability traits.
 //!
 //! Belongs here: routing, who may call what, reading requests, answering, HTTP limits and the metrics of
 //! what was asked. Does not belong here: a provider, a listener, configuration, a shape of the wire.
 //!
 //! An endpoint is one file (under `v1`, `admin` or `operation`, at its URL) and one line of
-//! `routes.rs`. A handler reaches the capabilities only through the extractors [`caller::Tenant`] and
-//! [`caller::Operator`], and those exist only after the line's access was checked.
+//! `routes.rs`. A handler reaches the capabilities only through the extractors `caller::Tenant` and
+//! `caller::Operator`, and those exist only after the line's access was checked.
 
 mod admin;
 mod admission;

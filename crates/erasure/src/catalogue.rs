@@ -191,7 +191,13 @@ pub const TABLES: &[Store] = &[
         table: "restamps",
         treatment: Treatment::Untouched("how far a changed retention was carried through"),
         personal: &[],
-        other: &["tenant_id", "ttl_seconds", "extend", "looked_at", "finished"],
+        other: &[
+            "tenant_id",
+            "ttl_seconds",
+            "extend",
+            "looked_at",
+            "finished",
+        ],
     },
     Store {
         table: "access_keys",

@@ -80,6 +80,7 @@ macro_rules! one_person_contract {
             a_tenant_that_does_not_merge_keeps_equal_addresses_apart
             spellings_of_one_mailbox_join_and_lookalikes_do_not
             an_address_joins_within_its_tenant_only
+            switching_it_on_later_joins_nobody_and_asks
             an_address_that_joined_two_can_be_undone_and_does_not_join_again
             an_address_that_joined_two_is_audited
             a_rename_to_an_address_of_somebody_else_joins_nobody

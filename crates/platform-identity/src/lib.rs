@@ -3,6 +3,7 @@
 //! Belongs here: the [`PlatformIdentity`] trait, its types and errors, the contract suite (feature
 //! `contract`). Does not belong here: a store, turns, who is allowed to ask.
 
+mod cached;
 mod channel_user;
 mod claim;
 mod email;
@@ -18,6 +19,7 @@ pub mod contract;
 use async_trait::async_trait;
 use throughline_domain::{Actor, MergeId, ReviewId, TenantId, UserId};
 
+pub use cached::Cached;
 pub use channel_user::{ChannelUser, InvalidChannelUser, PlatformUserId};
 pub use claim::{
     Claim, ClaimEffect, ClaimPolicy, ClaimState, FirstSight, LaterSight, first_sight, given_up,

@@ -73,16 +73,9 @@ mod tests {
             .unwrap();
         let profile = Profile::of(&named);
         assert_eq!(profile.after(&seen(None, None)), profile);
-        assert_eq!(
-            profile.after(&seen(Some("A@x.org"), None)).email_verified,
-            true
-        );
-        assert_eq!(
-            profile
-                .after(&seen(Some("a@x.org"), Some(false)))
-                .email_verified,
-            false
-        );
+        assert!(profile.after(&seen(Some("A@x.org"), None)).email_verified);
+        let unverified = profile.after(&seen(Some("a@x.org"), Some(false)));
+        assert!(!unverified.email_verified);
         assert_eq!(
             profile.after(&seen(None, None)).display_name.as_deref(),
             Some("Mina")

@@ -96,7 +96,7 @@ impl Audit for InMemoryStore {
                 .filter(|event| before.is_none_or(|before| event.id < before))
                 .cloned()
                 .collect();
-            events.sort_by(|a, b| b.id.cmp(&a.id));
+            events.sort_by_key(|event| std::cmp::Reverse(event.id));
             events.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
             events
         })

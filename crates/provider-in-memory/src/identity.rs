@@ -1,5 +1,6 @@
 //! Platform identity over the store.
 
+mod back_fill;
 mod merge;
 mod resolve;
 mod review;
@@ -11,6 +12,8 @@ use throughline_platform_identity::{
     ChannelUser, DecisionReason, IdentityError, MergeRecord, MergeSource, Merged, PlatformIdentity,
     PlatformUserId, Resolved, Review, ReviewQuery, Undone, User, Verdict,
 };
+
+pub(crate) use back_fill::back_fill;
 
 use crate::InMemoryStore;
 use crate::state::TenantState;

@@ -11,13 +11,13 @@ impl Log {
     /// Gives another user those of a user's turns that came through these accounts, or all of them,
     /// with their counters. Answers how many there were.
     pub(crate) fn give(&mut self, from: UserId, into: UserId, accounts: Option<&[UserId]>) -> u64 {
-        let moves = |row: &Row| accounts.is_none_or(|accounts| accounts.contains(&row.origin));
+        let leaves = |row: &Row| accounts.is_none_or(|accounts| accounts.contains(&row.origin));
         let Some(log) = self.by_user.remove(&from) else {
             return 0;
         };
         let mut moved = 0;
         for (_, row) in log.turns {
-            let gone = moves(&row);
+            let gone = leaves(&row);
             let user = if gone { into } else { from };
             moved += u64::from(gone);
             self.put(Arc::new(Row {

@@ -1,5 +1,6 @@
 //! `PlatformIdentity` on PostgreSQL.
 
+mod back_fill;
 mod claims;
 mod first_sight;
 mod known;
@@ -21,6 +22,8 @@ use throughline_platform_identity::{
     PlatformUserId, Resolved, Review, ReviewQuery, Undone, User, Verdict,
 };
 
+pub(crate) use back_fill::back_fill;
+
 use crate::statement::ForTenant;
 use crate::store::PostgresStore;
 use crate::transaction::Failed;
@@ -36,6 +39,9 @@ pub(crate) static FOR_TENANT: &[&ForTenant] = &[
     &claims::SET,
     &claims::LAPSE,
     &claims::HOLDER_IDS,
+    &back_fill::VERIFIED,
+    &back_fill::FILL,
+    &back_fill::HOLDERS,
     &people::ROOTS,
     &people::LOCK,
     &merge::MOVE_TURNS,

@@ -7,6 +7,7 @@ mod erasure_catalogue;
 mod fault_proxy;
 mod fence;
 mod measured;
+mod merging;
 mod migrating;
 mod odd_settings;
 mod outage;

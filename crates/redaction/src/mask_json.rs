@@ -15,9 +15,9 @@ use crate::scan::{Field, TurnContent};
 /// A turn as a default reader may see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaskedTurn {
-    /// The shown text.
+    /// The masked text.
     pub user_message: String,
-    /// The shown text.
+    /// The masked text.
     pub assistant_answer: String,
     /// Masked JSON text.
     pub tool_calls: Option<String>,

@@ -10,7 +10,7 @@ use throughline_conversation_memory::ConversationMemory;
 use throughline_domain::{SystemClock, SystemIds};
 use throughline_erasure::Erasure;
 use throughline_jobs::Jobs;
-use throughline_platform_identity::PlatformIdentity;
+use throughline_platform_identity::{Cached, PlatformIdentity};
 use throughline_provider_in_memory::InMemoryStore;
 use throughline_redacted_memory::RedactedMemory;
 use throughline_tenancy::{Tenancy, TenantConfig};
@@ -48,7 +48,7 @@ where
     )
     .map_err(|error| unusable(&error))?;
     let capabilities = Capabilities {
-        identity: Arc::clone(store) as _,
+        identity: Arc::new(Cached::new(Arc::clone(store) as _)),
         memory: Arc::new(memory),
         erasure: Arc::clone(store) as _,
         tenancy: Arc::clone(store) as _,

@@ -173,6 +173,14 @@ impl TenantConfig {
         self.dlq_retention().max(days(7))
     }
 
+    /// Whether addresses join people by these rules that did not by those: then claims are made for
+    /// whoever verified one earlier (D-06).
+    pub fn claims_more_than(&self, before: &Self) -> bool {
+        let trusted =
+            |kind| before.auto_merge_on_email && before.verified_email_kinds.contains(kind);
+        self.auto_merge_on_email && !self.verified_email_kinds.iter().all(trusted)
+    }
+
     /// How long an unconfirmed address keeps joining people.
     pub fn email_claim_ttl(&self) -> Duration {
         days(self.email_claim_ttl_days)

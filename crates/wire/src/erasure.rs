@@ -3,15 +3,17 @@
 use serde::{Deserialize, Serialize};
 use throughline_domain::UserId;
 use throughline_erasure::{Mode, Outcome, Receipt};
+use utoipa::ToSchema;
 
 /// `DELETE /v1/tenants/{tenant}/users/{user_id}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReceiptAnswer {
     /// `erased` or `nothing_left`; of a rehearsal, what a real run would say.
     pub outcome: String,
     /// Whether this was a rehearsal: nothing was changed.
     pub dry_run: bool,
     /// Every id of the person.
+    #[schema(value_type = Vec<String>)]
     pub user_ids: Vec<UserId>,
     /// Turns.
     pub deleted_turns: u64,

@@ -5,15 +5,18 @@ use throughline_domain::{MergeId, ReviewId, Timestamp, UserId};
 use throughline_platform_identity::{
     DecisionReason, MergeRecord, MergeSource, Merged, Review, Undone,
 };
+use utoipa::ToSchema;
 
 use crate::{Place, Problem};
 
 /// `POST /v1/tenants/{tenant}/merges`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MergeBody {
     /// Who survives.
+    #[schema(value_type = String)]
     pub primary_user_id: UserId,
     /// Who is merged away.
+    #[schema(value_type = String)]
     pub secondary_user_id: UserId,
     /// `manual` (the default) or `system`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,11 +36,13 @@ impl MergeBody {
 }
 
 /// Two people are one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MergeAnswer {
     /// To undo it by.
+    #[schema(value_type = String)]
     pub merge_id: MergeId,
     /// Who answers for both.
+    #[schema(value_type = String)]
     pub user_id: UserId,
     /// Channel users that changed hands.
     pub merged_identities: u64,
@@ -57,20 +62,24 @@ impl From<Merged> for MergeAnswer {
 }
 
 /// The merge waits for an operator.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProposedAnswer {
     /// The question to them.
+    #[schema(value_type = String)]
     pub review_id: ReviewId,
 }
 
 /// `DELETE /v1/tenants/{tenant}/merges/{merge_id}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct UndoneAnswer {
     /// The merge.
+    #[schema(value_type = String)]
     pub merge_id: MergeId,
     /// Who was left.
+    #[schema(value_type = String)]
     pub primary_user_id: UserId,
     /// Who is a person of their own again.
+    #[schema(value_type = String)]
     pub secondary_user_id: UserId,
     /// Channel users that went back.
     pub restored_identities: u64,
@@ -91,27 +100,32 @@ impl From<Undone> for UndoneAnswer {
 }
 
 /// One merge of a person.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MergeRecordBody {
     /// To undo it by.
+    #[schema(value_type = String)]
     pub merge_id: MergeId,
     /// Who survived it.
+    #[schema(value_type = String)]
     pub primary_user_id: UserId,
     /// Who was merged away.
+    #[schema(value_type = String)]
     pub secondary_user_id: UserId,
     /// `manual`, `system` or `auto-email`.
     pub source: String,
     /// Who did it.
     pub actor: String,
     /// When.
+    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When it was taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
     pub undone_at: Option<Timestamp>,
 }
 
 /// `GET /v1/tenants/{tenant}/merges?user_id=`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MergesAnswer {
     /// Oldest first.
     pub merges: Vec<MergeRecordBody>,
@@ -135,25 +149,30 @@ impl From<Vec<MergeRecord>> for MergesAnswer {
 }
 
 /// One question to an operator.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReviewAnswer {
     /// Its id.
+    #[schema(value_type = String)]
     pub review_id: ReviewId,
     /// `lapsed_claim`, `same_kind`, `contested_claim`, `collision` or `proposal`.
     pub reason: String,
     /// `open`, `accepted` or `declined`.
     pub state: String,
     /// Who would survive.
+    #[schema(value_type = String)]
     pub primary_user_id: UserId,
     /// Who would be merged away.
+    #[schema(value_type = String)]
     pub secondary_user_id: UserId,
     /// Which key proposed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed_by: Option<String>,
     /// When it was raised.
+    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When it was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
     pub decided_at: Option<Timestamp>,
     /// Who decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -163,6 +182,7 @@ pub struct ReviewAnswer {
     pub decision_reason: Option<String>,
     /// The merge it led to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
     pub merge_id: Option<MergeId>,
 }
 
@@ -188,7 +208,7 @@ impl From<Review> for ReviewAnswer {
 }
 
 /// `GET /admin/tenants/{tenant}/reviews`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReviewsAnswer {
     /// Oldest first.
     pub reviews: Vec<ReviewAnswer>,
@@ -198,7 +218,7 @@ pub struct ReviewsAnswer {
 }
 
 /// `POST /admin/tenants/{tenant}/reviews/{review_id}/accept` and `…/decline`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DecisionBody {
     /// Why.
     pub reason: String,

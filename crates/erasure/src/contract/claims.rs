@@ -98,6 +98,39 @@ pub async fn an_address_joins_within_its_tenant_only(subject: &dyn Subject) {
     assert_eq!(unknown.expect("reads"), None);
 }
 
+/// D-06: switching it on later joins nobody of the past, asks about those who share an address, and
+/// joins the next one to the oldest.
+pub async fn switching_it_on_later_joins_nobody_and_asks(subject: &dyn Subject) {
+    let acme = tenant(subject, "acme").await;
+    let mina = seen(subject, &acme, &teams("T1", MAIL)).await.user_id;
+    subject.clock().advance(std::time::Duration::from_secs(1));
+    let other = seen(subject, &acme, &slack("S1", MAIL)).await.user_id;
+    seen(subject, &acme, &slack("S2", "noor@corp.example")).await;
+    let read = subject.tenancy().tenant(&acme).await.expect("reads");
+    let mut config = read.expect("a known tenant").config;
+    config.auto_merge_on_email = true;
+    config.verified_email_kinds = vec![
+        PlatformKind::TeamsAad,
+        PlatformKind::SlackUser,
+        PlatformKind::DiscordUser,
+    ];
+    for _ in 0..2 {
+        let configured = subject
+            .tenancy()
+            .configure(&acme, config.clone(), None)
+            .await;
+        configured.expect("configured");
+        assert_eq!(
+            questions(subject, &acme).await,
+            [(ReviewReason::Collision, mina, other)]
+        );
+    }
+    assert_ne!(mina, other);
+    let third = mailed(PlatformKind::DiscordUser, "D1", MAIL, Some(true));
+    let third = seen(subject, &acme, &third).await;
+    assert_eq!((third.user_id, third.is_new), (mina, false));
+}
+
 /// An automatic merge is a merge: it can be taken back, with the turns by their account, and the same
 /// address does not bring it about again; an operator is asked instead.
 pub async fn an_address_that_joined_two_can_be_undone_and_does_not_join_again(

@@ -80,9 +80,9 @@ async fn plant(subject: &dyn Subject, tenant: &TenantId, noor: UserId) -> Vec<Us
 }
 
 async fn everything_readable(subject: &dyn Subject, tenant: &TenantId, ids: &[UserId]) -> String {
-    let mut read = String::new();
+    let mut read = Vec::new();
     for id in ids {
-        read += &format!("{:?}", snapshot(subject, tenant, *id).await);
+        read.push(format!("{:?}", snapshot(subject, tenant, *id).await));
         let merges = subject.identity().merges(tenant, *id).await;
         assert!(merges.is_err(), "{merges:?}");
     }
@@ -93,7 +93,7 @@ async fn everything_readable(subject: &dyn Subject, tenant: &TenantId, ids: &[Us
             .memory()
             .history(tenant, &scope, Limit::default())
             .await;
-        read += &format!("{:?}", history.expect("reads"));
+        read.push(format!("{:?}", history.expect("reads")));
     }
     for kind in PlatformKind::ALL {
         let who = mailed(kind, WORD, "x@corp.example", None);
@@ -109,14 +109,14 @@ async fn everything_readable(subject: &dyn Subject, tenant: &TenantId, ids: &[Us
         .reviews(tenant, &ALL_REVIEWS)
         .await
         .expect("reads");
-    read += &format!("{reviews:?}");
+    read.push(format!("{reviews:?}"));
     let events = subject
         .audit()
         .events(tenant, None, 1_000)
         .await
         .expect("reads");
-    read += &format!("{events:?}");
-    read
+    read.push(format!("{events:?}"));
+    read.join("\n")
 }
 
 /// In the dump the person's ids stand in the users table alone, and no line of anybody else changed.

@@ -29,12 +29,7 @@ pub(super) fn resolve(
         ids,
         now,
     };
-    let config = &state.tenant.config;
-    let policy = ClaimPolicy {
-        auto_merge: config.auto_merge_on_email,
-        verified_kinds: config.verified_email_kinds.clone(),
-        ttl: config.email_claim_ttl(),
-    };
+    let policy = policy(state);
     if let Some(known) = state.people.identities.get(&who.id) {
         let account = known.account;
         let root = state.people.root(account).unwrap_or(account);
@@ -46,6 +41,16 @@ pub(super) fn resolve(
         };
     }
     see_first(state, who, &policy, act)
+}
+
+/// What the tenant says about addresses.
+pub(super) fn policy(state: &TenantState) -> ClaimPolicy {
+    let config = &state.tenant.config;
+    ClaimPolicy {
+        auto_merge: config.auto_merge_on_email,
+        verified_kinds: config.verified_email_kinds.clone(),
+        ttl: config.email_claim_ttl(),
+    }
 }
 
 fn see_first(

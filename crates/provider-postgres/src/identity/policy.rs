@@ -5,7 +5,6 @@ use throughline_platform_identity::{ClaimPolicy, IdentityError};
 use throughline_tenancy::TenantConfig;
 use tokio_postgres::types::Type;
 
-use crate::error::StoreError;
 use crate::row::Reader;
 use crate::session::Session;
 use crate::statement::{ForTenant, Statement};
@@ -50,13 +49,5 @@ pub(super) async fn known_tenant(
     session: &Session<'_>,
     tenant: &TenantId,
 ) -> Result<(), Abort<IdentityError>> {
-    let rows: Vec<_> = session
-        .bound(tenant)
-        .query(&POLICY, &[])
-        .await
-        .map_err(StoreError::from)?;
-    match rows.first() {
-        Some(_) => Ok(()),
-        None => Err(IdentityError::UnknownTenant(tenant.clone()).into()),
-    }
+    policy(session, tenant).await.map(drop)
 }
