@@ -120,9 +120,9 @@ impl Crowd {
         let words = "word ".repeat(1 + usize::try_from(chance % 9).expect("small"));
         let turn = turn(user, key).saying(&words).build();
         match self.memory.append(&self.tenant, turn).await {
-            Ok(_) => {}
-            // Erased in between.
-            Err(AppendError::Rejected {
+            // Refused: erased in between.
+            Ok(_)
+            | Err(AppendError::Rejected {
                 reason: RejectReason::Gone,
                 ..
             }) => {}
