@@ -99,7 +99,7 @@ async fn main() -> Result<(), Fault> {
 }
 
 fn endless() -> JobContext {
-    JobContext::until(tokio::time::Instant::now() + Duration::from_secs(3_600))
+    JobContext::until(tokio::time::Instant::now() + Duration::from_hours(1))
 }
 
 fn sweep(store: &Arc<PostgresStore>, registry: &Registry) -> Result<Gc, Fault> {
@@ -111,7 +111,7 @@ fn sweep(store: &Arc<PostgresStore>, registry: &Registry) -> Result<Gc, Fault> {
         ids: Arc::new(SystemIds),
         metrics: GcMetrics::register(registry)?,
         settings: GcSettings {
-            slice: Duration::from_secs(600),
+            slice: Duration::from_mins(10),
             ..GcSettings::default()
         },
     };

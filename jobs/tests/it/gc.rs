@@ -50,7 +50,7 @@ fn swept(settings: GcSettings) -> Swept {
 }
 
 fn context() -> JobContext {
-    JobContext::until(Instant::now() + Duration::from_secs(600))
+    JobContext::until(Instant::now() + Duration::from_mins(10))
 }
 
 fn done(tenant: &TenantId, pass: &'static str, rows: u64, bytes: u64) -> Done {
@@ -205,7 +205,7 @@ async fn a_tenant_that_another_replica_has_is_left_to_it_until_its_claim_ends() 
     assert!(
         swept
             .store
-            .acquire(&other, Duration::from_secs(60))
+            .acquire(&other, Duration::from_mins(1))
             .await
             .unwrap()
     );
@@ -215,7 +215,7 @@ async fn a_tenant_that_another_replica_has_is_left_to_it_until_its_claim_ends() 
         (1, &[done(&beta.0, "ttl", 3, 15)][..])
     );
     assert_eq!(swept.kept(&acme).await, 3);
-    swept.clock.advance(Duration::from_secs(60));
+    swept.clock.advance(Duration::from_mins(1));
     let report = swept.sweep(Visiting::AtServiceTime, &context()).await;
     assert_eq!(report.done, [done(&acme.0, "ttl", 3, 15)]);
 }
