@@ -56,7 +56,7 @@ pub(super) async fn reconcile(
             .query(tenant, &crate::memory::EXISTS, &[])
             .await;
         if exists.map_err(failed)?.is_empty() {
-            return Err(known(None, tenant).err().expect("no row is no tenant"));
+            known(None, tenant)?;
         }
         return Ok(Reconciled::default());
     }
