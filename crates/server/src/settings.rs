@@ -96,7 +96,7 @@ declare::settings! {
         gc_enabled: OnOff = Some("on"), "";
         /// When to sweep: five cron fields, in UTC.
         gc_cron: Schedule = Some("0 4 * * *"), "";
-        /// How often to sweep; wins over gc_cron.
+        /// How often to sweep; wins over `gc_cron`.
         gc_interval: Option<Span> = None, "6h";
         /// Rows one transaction of a sweep deletes, at most.
         gc_chunk: Between<1, 10_000> = Some("1000"), "";
