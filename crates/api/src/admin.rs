@@ -2,4 +2,5 @@
 
 pub(crate) mod keys;
 pub(crate) mod operator_keys;
+pub(crate) mod reviews;
 pub(crate) mod tenants;

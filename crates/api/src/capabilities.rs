@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use throughline_conversation_memory::ConversationMemory;
 use throughline_domain::{Clock, Ids};
+use throughline_erasure::Erasure;
 use throughline_platform_identity::PlatformIdentity;
 use throughline_tenancy::Tenancy;
 
@@ -16,6 +17,8 @@ pub struct Capabilities {
     pub identity: Arc<dyn PlatformIdentity>,
     /// What was said.
     pub memory: Arc<dyn ConversationMemory>,
+    /// Forgetting people.
+    pub erasure: Arc<dyn Erasure>,
     /// Tenants and keys.
     pub tenancy: Arc<dyn Tenancy>,
     /// Now.

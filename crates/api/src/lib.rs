@@ -14,6 +14,7 @@ mod body;
 mod caller;
 mod capabilities;
 mod counters;
+mod epoch;
 mod failure;
 mod gate;
 mod observe;

@@ -5,6 +5,7 @@
 //! belong here: a store, HTTP, who a channel's user is.
 
 mod append;
+mod audit;
 mod channel;
 mod context;
 mod digest;
@@ -23,6 +24,7 @@ use async_trait::async_trait;
 use throughline_domain::{TenantId, UserId};
 
 pub use append::{AppendOutcome, Appended, Landing, landing_time};
+pub use audit::{Audit, AuditDetail, AuditEvent, ForgetUser, MergeIdentities, ReadRaw, UndoMerge};
 pub use channel::{CanvasSessionId, ChannelKind, ChannelScope, InvalidName};
 pub use context::{CONTEXT_BLOCK_BYTES, ContextBlock, context_block};
 pub use digest::RequestDigest;

@@ -78,6 +78,12 @@ ulid_newtypes! {
     TurnId
     /// An access key's public part.
     KeyId
+    /// One merge of two users, to undo it by.
+    MergeId
+    /// One question to an operator.
+    ReviewId
+    /// One entry of the audit trail.
+    AuditId
 }
 
 /// Where every component takes ids and secrets from.

@@ -5,7 +5,9 @@
 //! deadpool runs every query (`docs/adr/0001`). Does not belong here: rules that another provider
 //! must keep as well; those stand in the capability crates and their contract suites.
 
+mod audit;
 mod config;
+mod erasure;
 mod error;
 mod identity;
 mod memory;
@@ -18,6 +20,7 @@ mod statement;
 mod store;
 mod tenancy;
 mod tls;
+mod transaction;
 
 #[cfg(test)]
 mod tests;

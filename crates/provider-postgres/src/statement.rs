@@ -5,7 +5,7 @@
 
 use tokio_postgres::types::Type;
 
-use crate::{identity, memory, schema_status, tenancy};
+use crate::{audit, erasure, identity, memory, schema_status, tenancy};
 
 /// One SQL text. It starts with `-- name`, and the same name stands in the metrics.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Statement> {
         tenancy::FOR_TENANT,
         identity::FOR_TENANT,
         memory::FOR_TENANT,
+        audit::FOR_TENANT,
+        erasure::FOR_TENANT,
     ];
     let rows = [memory::FOR_TENANTS];
     let operator = [tenancy::FOR_OPERATOR, schema_status::FOR_OPERATOR];

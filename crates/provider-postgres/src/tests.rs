@@ -3,9 +3,11 @@
 mod append;
 mod catalogue;
 mod contract;
+mod erasure_catalogue;
 mod fault_proxy;
 mod fence;
 mod measured;
+mod merging;
 mod migrating;
 mod odd_settings;
 mod outage;

@@ -8,7 +8,8 @@ use prometheus::Registry;
 use throughline_api::{Capabilities, Draining, NotReady, RateLimit, StoreHealth};
 use throughline_conversation_memory::ConversationMemory;
 use throughline_domain::{SystemClock, SystemIds};
-use throughline_platform_identity::PlatformIdentity;
+use throughline_erasure::Erasure;
+use throughline_platform_identity::{Cached, PlatformIdentity};
 use throughline_provider_in_memory::InMemoryStore;
 use throughline_redacted_memory::RedactedMemory;
 use throughline_tenancy::{Tenancy, TenantConfig};
@@ -31,7 +32,7 @@ pub(crate) fn assemble<S>(
     registry: &Registry,
 ) -> Result<Service, Failure>
 where
-    S: Tenancy + PlatformIdentity + ConversationMemory + 'static,
+    S: Tenancy + PlatformIdentity + ConversationMemory + Erasure + 'static,
 {
     let (clock, ids) = (Arc::new(SystemClock), Arc::new(SystemIds));
     let memory = RedactedMemory::built_in(
@@ -43,8 +44,9 @@ where
     )
     .map_err(|error| unusable(&error))?;
     let capabilities = Capabilities {
-        identity: Arc::clone(store) as _,
+        identity: Arc::new(Cached::new(Arc::clone(store) as _)),
         memory: Arc::new(memory),
+        erasure: Arc::clone(store) as _,
         tenancy: Arc::clone(store) as _,
         clock,
         ids,

@@ -9,11 +9,20 @@ use crate::{Code, Problem, reserved};
 /// Reads one JSON document. Unknown fields are ignored, reserved ones refused, a field named twice is
 /// no usable JSON. The refusal names the field and never repeats what was sent.
 pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    decode(bytes, &[])
+}
+
+/// As [`from_json`], for a body whose `source` says why something is done, not who calls.
+pub fn from_json_with_source<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    decode(bytes, &["source"])
+}
+
+fn decode<T: DeserializeOwned>(bytes: &[u8], allowed: &[&str]) -> Result<T, Problem> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Problem::new(Code::InvalidJson, "the body is not UTF-8"))?;
     // Before any field: half a document is no JSON, whatever its first half says.
     let reserved = reserved::find(text).map_err(|error| problem(&error, None))?;
-    if let Some(name) = reserved {
+    if let Some(name) = reserved.filter(|name| !allowed.contains(name)) {
         let detail = format!("the field {name} is reserved; leave it out");
         return Err(Problem::new(Code::ReservedField, detail).at(format!("/{name}")));
     }

@@ -11,3 +11,7 @@ mod identity {
 mod memory {
     throughline_conversation_memory::conversation_memory_contract!(crate::subject::subject);
 }
+
+mod one_person {
+    throughline_erasure::one_person_contract!(crate::subject::subject);
+}

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use throughline_conversation_memory::ConversationMemory;
 use throughline_conversation_memory::contract as memory_contract;
+use throughline_conversation_memory::{Audit, ConversationMemory};
 use throughline_domain::{ManualClock, SystemIds, TenantId, Timestamp, UserId};
+use throughline_erasure::Erasure;
+use throughline_erasure::contract as one_person_contract;
 use throughline_platform_identity::contract as identity_contract;
 use throughline_platform_identity::{ChannelUser, PlatformIdentity, PlatformKind};
 use throughline_provider_in_memory::InMemoryStore;
@@ -99,5 +101,36 @@ impl memory_contract::Subject for Subject {
         let who = ChannelUser::new(PlatformKind::Custom, &number.to_string());
         let resolved = self.store.resolve(tenant, &who.expect("a plain id")).await;
         resolved.expect("resolves").user_id
+    }
+}
+
+#[async_trait]
+impl one_person_contract::Subject for Subject {
+    fn tenancy(&self) -> Arc<dyn Tenancy> {
+        self.store.clone()
+    }
+
+    fn identity(&self) -> Arc<dyn PlatformIdentity> {
+        self.store.clone()
+    }
+
+    fn memory(&self) -> Arc<dyn ConversationMemory> {
+        self.store.clone()
+    }
+
+    fn erasure(&self) -> Arc<dyn Erasure> {
+        self.store.clone()
+    }
+
+    fn audit(&self) -> Arc<dyn Audit> {
+        self.store.clone()
+    }
+
+    fn clock(&self) -> Arc<ManualClock> {
+        self.clock.clone()
+    }
+
+    async fn dump(&self) -> Option<String> {
+        None
     }
 }

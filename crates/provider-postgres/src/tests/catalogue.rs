@@ -10,12 +10,16 @@ const NOT_A_TENANTS: [(&str, &str); 2] = [
 ];
 
 /// The tables of tenants' data, as they stand in the catalogue.
-const TENANT_TABLES: [&str; 8] = [
+const TENANT_TABLES: [&str; 12] = [
     "access_keys",
+    "ccm_audit_events",
     "conversations",
     "cross_channel_messages",
+    "email_claims",
     "idempotency_tombstones",
+    "merges",
     "platform_identities",
+    "reviews",
     "tenant_streams",
     "tenants",
     "users",

@@ -15,3 +15,7 @@ mod memory {
 mod memory_unnamed {
     throughline_conversation_memory::conversation_memory_contract!(crate::tests::scratch::unnamed);
 }
+
+mod one_person {
+    throughline_erasure::one_person_contract!(crate::tests::scratch::prepared);
+}

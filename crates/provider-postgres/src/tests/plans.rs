@@ -25,6 +25,9 @@ select 't' || n % 10, lpad(to_hex(n), 32, '0')::uuid, n / 10,
     timestamptz '2023-11-02 00:00:00Z' + n * interval '1 second',
     timestamptz '2023-11-02 00:00:00Z' + n * interval '1 second', '2024-02-01'
 from generate_series(0, 99999) n;
+insert into idempotency_tombstones
+select 't' || n % 10, sha256(convert_to('gone ' || n, 'UTF8')), 'erased', '2024-02-01'
+from generate_series(0, 9999) n;
 analyze;
 ";
 

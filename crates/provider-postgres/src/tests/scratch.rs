@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use throughline_conversation_memory::ConversationMemory;
 use throughline_conversation_memory::contract::Subject as MemorySubject;
+use throughline_conversation_memory::{Audit, ConversationMemory};
 use throughline_domain::{ManualClock, SystemIds, TenantId, Timestamp, UserId};
+use throughline_erasure::Erasure;
+use throughline_erasure::contract::Subject as OnePersonSubject;
 use throughline_platform_identity::contract::Subject as IdentitySubject;
 use throughline_platform_identity::{ChannelUser, PlatformIdentity, PlatformKind};
-use throughline_scratch_postgres::{Database, Shared};
+use throughline_scratch_postgres::{Database, Installation, Shared};
 use throughline_tenancy::contract::Subject as TenancySubject;
 use throughline_tenancy::{Tenancy, TenantConfig};
 
@@ -145,5 +147,47 @@ impl MemorySubject for Scratch {
         let number = self.next_user.fetch_add(1, Ordering::Relaxed);
         let who = ChannelUser::new(PlatformKind::Custom, &format!("scratch {number}")).unwrap();
         self.store.resolve(tenant, &who).await.unwrap().user_id
+    }
+}
+
+#[async_trait]
+impl OnePersonSubject for Scratch {
+    fn tenancy(&self) -> Arc<dyn Tenancy> {
+        self.store.clone()
+    }
+
+    fn identity(&self) -> Arc<dyn PlatformIdentity> {
+        self.store.clone()
+    }
+
+    fn memory(&self) -> Arc<dyn ConversationMemory> {
+        self.store.clone()
+    }
+
+    fn erasure(&self) -> Arc<dyn Erasure> {
+        self.store.clone()
+    }
+
+    fn audit(&self) -> Arc<dyn Audit> {
+        self.store.clone()
+    }
+
+    fn clock(&self) -> Arc<ManualClock> {
+        self.clock.clone()
+    }
+
+    /// `pg_dump`, one insert a row, so that each line says its table.
+    async fn dump(&self) -> Option<String> {
+        let programs = Installation::find().unwrap();
+        let dumped = std::process::Command::new(programs.tool("pg_dump").unwrap())
+            .args(["--data-only", "--inserts", "--dbname", self.database.url()])
+            .output()
+            .unwrap();
+        assert!(
+            dumped.status.success(),
+            "{}",
+            String::from_utf8_lossy(&dumped.stderr)
+        );
+        Some(String::from_utf8(dumped.stdout).unwrap())
     }
 }

@@ -165,11 +165,10 @@ impl Existing {
         })
     }
 
-    /// The stored turn, if it is this one again: what was said and who said it agree. A merge in
-    /// between changes the stored user or the one that answers for the given id, not the person.
+    /// The stored turn, if it is this one again: what was said and who said it agree. The person
+    /// counts, not the id; the account stays with its person through every merge.
     pub(super) fn again(&self, row: Row<'_>, user: UserId) -> Result<Appended, RejectReason> {
-        let person = [user, row.turn.user()];
-        let same_person = person.contains(&self.user) || person.contains(&self.origin);
+        let same_person = self.user == user || self.origin == row.turn.user();
         if self.digest == row.turn.digest() && same_person {
             Ok(self.appended)
         } else {
