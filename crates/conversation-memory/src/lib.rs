@@ -11,10 +11,12 @@ mod context;
 mod digest;
 mod error;
 mod key;
+mod lease;
 mod limits;
 mod new_turn;
 mod read;
 mod redaction;
+mod retention;
 mod turn;
 
 #[cfg(feature = "contract")]
@@ -30,6 +32,7 @@ pub use context::{CONTEXT_BLOCK_BYTES, ContextBlock, context_block};
 pub use digest::RequestDigest;
 pub use error::{AppendError, Cause, InvalidTurn, MemoryError, RejectReason};
 pub use key::{ClientMessageId, InvalidKey};
+pub use lease::{Lease, LeaseOwner, Leases};
 pub use limits::{
     BATCH_TURNS, JSON_DEPTH, MAX_ASSISTANT_ANSWER_BYTES, MAX_METADATA_BYTES, MAX_TOOL_CALLS_BYTES,
     MAX_USER_MESSAGE_BYTES,
@@ -37,6 +40,10 @@ pub use limits::{
 pub use new_turn::{NewTurn, TurnDraft};
 pub use read::{Limit, Position, RecentPage, RecentQuery, Usage};
 pub use redaction::{ContentForm, MaskedContent, Redaction};
+pub use retention::{
+    Caps, Chunk, Load, OverCap, Pass, Reconciled, Restamp, Restamped, Retention, RetentionError,
+    Swept,
+};
 pub use turn::{RedactionState, Turn};
 
 /// The capability `crossChannelConversationMemory@1`.

@@ -45,6 +45,18 @@ impl Trail {
         (raw.len() as u64, kept.len() as u64)
     }
 
+    /// Deletes up to `rows` entries from before `before`, oldest first (T-67).
+    pub(crate) fn delete_before(&mut self, before: Timestamp, rows: usize) -> usize {
+        let old = self.count_before(before).min(rows);
+        self.events.drain(..old).count()
+    }
+
+    /// How many entries there are from before `before`.
+    pub(crate) fn count_before(&self, before: Timestamp) -> usize {
+        let old = self.events.iter();
+        old.take_while(|event| event.created_at < before).count()
+    }
+
     /// Deletes raw reads, takes the ids out of the rest, out of their details too (T-36).
     pub(crate) fn scrub(&mut self, ids: &[UserId]) {
         self.events

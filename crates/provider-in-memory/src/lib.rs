@@ -7,9 +7,11 @@
 mod audit;
 mod erasure;
 mod identity;
+mod leases;
 mod log;
 mod memory;
 mod people;
+mod retention;
 mod state;
 mod store;
 mod tenancy;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use throughline_conversation_memory::{ClientMessageId, RedactionState, Usage};
-use throughline_domain::UserId;
+use throughline_domain::{Timestamp, UserId};
 
 use crate::state::{Log, Ordered, Row};
 
@@ -38,13 +38,8 @@ impl Log {
             user.pending.insert(position);
         }
         user.turns.insert(position, row.clone());
-        if let Some(shown) = self
-            .by_scope
-            .get_mut(row.said.scope())
-            .and_then(|scope| scope.get_mut(&position))
-        {
-            *shown = row.clone();
-        }
+        self.show(&row);
+        self.by_end.insert(row.end(), row.clone());
         self.by_key.insert(row.said.key().clone(), row);
     }
 
@@ -64,6 +59,7 @@ impl Log {
             return;
         };
         for (position, row) in log.turns {
+            self.by_end.remove(&row.end());
             self.by_key.remove(row.said.key());
             let scope = row.said.scope();
             if let Some(rows) = self.by_scope.get_mut(scope) {
@@ -72,6 +68,54 @@ impl Log {
                     self.by_scope.remove(scope);
                 }
             }
+        }
+    }
+
+    /// Removes one turn from every index and takes it off its user's counters.
+    pub(crate) fn take_out(&mut self, row: &Row) {
+        let position = row.position();
+        self.by_end.remove(&row.end());
+        self.by_key.remove(row.said.key());
+        if let Some(user) = self.by_user.get_mut(&row.user) {
+            user.turns.remove(&position);
+            user.pending.remove(&position);
+            user.usage.turn_count -= 1;
+            user.usage.byte_count -= row.said.bytes();
+        }
+        let scope = row.said.scope();
+        if let Some(rows) = self.by_scope.get_mut(scope) {
+            rows.remove(&position);
+            if Ordered::is_empty(rows) {
+                self.by_scope.remove(scope);
+            }
+        }
+    }
+
+    /// Gives a turn another end.
+    pub(crate) fn end_at(&mut self, row: &Row, expires_at: Timestamp) {
+        self.by_end.remove(&row.end());
+        let row = Arc::new(Row {
+            expires_at,
+            ..row.clone()
+        });
+        let position = row.position();
+        if let Some(turn) = self
+            .by_user
+            .get_mut(&row.user)
+            .and_then(|user| user.turns.get_mut(&position))
+        {
+            *turn = row.clone();
+        }
+        self.show(&row);
+        self.by_end.insert(row.end(), row.clone());
+        self.by_key.insert(row.said.key().clone(), row);
+    }
+
+    /// Puts the row into its scope's index, unless that was cleared since.
+    fn show(&mut self, row: &Arc<Row>) {
+        let scope = self.by_scope.get_mut(row.said.scope());
+        if let Some(shown) = scope.and_then(|scope| scope.get_mut(&row.position())) {
+            *shown = row.clone();
         }
     }
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use throughline_conversation_memory::{
-    ChannelScope, ClientMessageId, NewTurn, Position, Turn, Usage,
+    ChannelScope, ClientMessageId, NewTurn, Position, Restamp, Turn, Usage,
 };
 use throughline_domain::{TenantId, Timestamp, TurnId, UserId};
 use throughline_tenancy::{KeyRecord, Principal, Tenant};
 
 use crate::audit::Trail;
+use crate::leases::Claims;
 use crate::people::People;
 
 /// A token's hash. Finding it by value tells a guesser nothing: it cannot be steered towards a stored
@@ -24,6 +25,8 @@ pub(crate) struct State {
     pub(crate) tenants: BTreeMap<TenantId, TenantState>,
     pub(crate) operator_keys: Keys,
     pub(crate) seeded: HashMap<TokenHash, Principal>,
+    /// By job.
+    pub(crate) claims: HashMap<&'static str, Claims>,
 }
 
 pub(crate) struct TenantState {
@@ -55,8 +58,21 @@ pub(crate) struct Log {
     pub(crate) by_user: HashMap<UserId, UserLog>,
     /// Only the turns after each scope's last clearing.
     pub(crate) by_scope: HashMap<ChannelScope, Ordered>,
-    /// Digests of the keys of erased turns, and until when they are refused (T-57).
+    /// All turns by their end, for the sweep.
+    pub(crate) by_end: BTreeMap<(Timestamp, u64), Arc<Row>>,
+    /// How far the ends were brought in line with which rule.
+    pub(crate) restamp: Restamping,
+    /// Digests of the keys of erased and swept turns, and until when they are refused (T-57).
     pub(crate) tombstones: HashMap<[u8; 32], Timestamp>,
+}
+
+/// A walk over the ends, latest first.
+#[derive(Default)]
+pub(crate) struct Restamping {
+    pub(crate) rule: Option<Restamp>,
+    /// The end looked at last; `None` before the first.
+    pub(crate) at: Option<(Timestamp, u64)>,
+    pub(crate) finished: bool,
 }
 
 /// A user's turns with their counters, moved in the same step.
@@ -102,6 +118,11 @@ impl TenantState {
 }
 
 impl Row {
+    /// Its place among the ends.
+    pub(crate) fn end(&self) -> (Timestamp, u64) {
+        (self.expires_at, self.seq)
+    }
+
     pub(crate) fn position(&self) -> Position {
         Position {
             created_at: self.created_at,

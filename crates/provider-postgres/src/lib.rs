@@ -13,6 +13,7 @@ mod identity;
 mod memory;
 mod metrics;
 mod migrate;
+mod retention;
 mod row;
 mod schema_status;
 mod session;

@@ -8,6 +8,7 @@ use throughline_conversation_memory::{
 };
 use throughline_domain::{Ids, TenantId, Timestamp, TurnId};
 
+use crate::retention::trim;
 use crate::state::{Log, Row, TenantState};
 
 /// Every turn is refused: the tenant is not there.
@@ -79,6 +80,7 @@ fn one(
         said: Arc::new(turn),
     });
     state.log.insert(row.clone());
+    trim(state, user, now);
     Ok(answer(AppendOutcome::Stored, &row))
 }
 
@@ -106,6 +108,7 @@ impl Log {
         let scope = row.said.scope().clone();
         self.last_seq = row.seq;
         self.by_key.insert(row.said.key().clone(), row.clone());
+        self.by_end.insert(row.end(), row.clone());
         let user = self.by_user.entry(row.user).or_default();
         user.usage.turn_count += 1;
         user.usage.byte_count += row.said.bytes();

@@ -1,4 +1,4 @@
-//! Every case of the three suites.
+//! Every case of the suites.
 
 mod tenancy {
     throughline_tenancy::tenancy_contract!(crate::subject::subject);
@@ -10,6 +10,10 @@ mod identity {
 
 mod memory {
     throughline_conversation_memory::conversation_memory_contract!(crate::subject::subject);
+}
+
+mod retention {
+    throughline_conversation_memory::retention_contract!(crate::subject::subject);
 }
 
 mod one_person {

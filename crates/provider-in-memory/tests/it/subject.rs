@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use throughline_conversation_memory::contract as memory_contract;
-use throughline_conversation_memory::{Audit, ConversationMemory};
-use throughline_domain::{ManualClock, SystemIds, TenantId, Timestamp, UserId};
+use throughline_conversation_memory::{Audit, ConversationMemory, Leases, Retention};
+use throughline_domain::{Actor, ManualClock, SystemIds, TenantId, Timestamp, UserId};
 use throughline_erasure::Erasure;
 use throughline_erasure::contract as one_person_contract;
 use throughline_platform_identity::contract as identity_contract;
-use throughline_platform_identity::{ChannelUser, PlatformIdentity, PlatformKind};
+use throughline_platform_identity::{ChannelUser, MergeSource, PlatformIdentity, PlatformKind};
 use throughline_provider_in_memory::InMemoryStore;
 use throughline_tenancy::contract as tenancy_contract;
 use throughline_tenancy::{Tenancy, TenantConfig};
@@ -101,6 +101,37 @@ impl memory_contract::Subject for Subject {
         let who = ChannelUser::new(PlatformKind::Custom, &number.to_string());
         let resolved = self.store.resolve(tenant, &who.expect("a plain id")).await;
         resolved.expect("resolves").user_id
+    }
+}
+
+#[async_trait]
+impl memory_contract::RetentionSubject for Subject {
+    fn retention(&self) -> Arc<dyn Retention> {
+        self.store.clone()
+    }
+
+    fn leases(&self) -> Arc<dyn Leases> {
+        self.store.clone()
+    }
+
+    async fn set_caps(&self, tenant: &TenantId, turns: u64, bytes: u64) {
+        let read = self.store.tenant(tenant).await.expect("reads");
+        let mut config = read.expect("a tenant").config;
+        (config.turn_cap, config.byte_cap) = (turns, bytes);
+        let changed = self.store.configure(tenant, config, None).await;
+        changed.expect("changed");
+    }
+
+    /// A merge is what writes one.
+    async fn write_audit_entry(&self, tenant: &TenantId) {
+        let one = memory_contract::Subject::user(self, tenant).await;
+        let other = memory_contract::Subject::user(self, tenant).await;
+        let actor = Actor::parse("root").expect("a plain name");
+        let merged = self
+            .store
+            .merge(tenant, one, other, MergeSource::Manual, &actor)
+            .await;
+        merged.expect("merged");
     }
 }
 

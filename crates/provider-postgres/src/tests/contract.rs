@@ -19,3 +19,7 @@ mod memory_unnamed {
 mod one_person {
     throughline_erasure::one_person_contract!(crate::tests::scratch::prepared);
 }
+
+mod retention {
+    throughline_conversation_memory::retention_contract!(crate::tests::scratch::prepared);
+}

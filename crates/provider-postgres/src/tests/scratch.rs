@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use throughline_conversation_memory::contract::Subject as MemorySubject;
-use throughline_conversation_memory::{Audit, ConversationMemory};
-use throughline_domain::{ManualClock, SystemIds, TenantId, Timestamp, UserId};
+use throughline_conversation_memory::contract::{RetentionSubject, Subject as MemorySubject};
+use throughline_conversation_memory::{Audit, ConversationMemory, Leases, Retention};
+use throughline_domain::{Actor, ManualClock, SystemIds, TenantId, Timestamp, UserId};
 use throughline_erasure::Erasure;
 use throughline_erasure::contract::Subject as OnePersonSubject;
 use throughline_platform_identity::contract::Subject as IdentitySubject;
-use throughline_platform_identity::{ChannelUser, PlatformIdentity, PlatformKind};
+use throughline_platform_identity::{ChannelUser, MergeSource, PlatformIdentity, PlatformKind};
 use throughline_scratch_postgres::{Database, Installation, Shared};
 use throughline_tenancy::contract::Subject as TenancySubject;
 use throughline_tenancy::{Tenancy, TenantConfig};
@@ -189,5 +189,35 @@ impl OnePersonSubject for Scratch {
             String::from_utf8_lossy(&dumped.stderr)
         );
         Some(String::from_utf8(dumped.stdout).unwrap())
+    }
+}
+
+#[async_trait]
+impl RetentionSubject for Scratch {
+    fn retention(&self) -> Arc<dyn Retention> {
+        self.store.clone()
+    }
+
+    fn leases(&self) -> Arc<dyn Leases> {
+        self.store.clone()
+    }
+
+    async fn set_caps(&self, tenant: &TenantId, turns: u64, bytes: u64) {
+        let read = self.store.tenant(tenant).await.unwrap();
+        let mut config = read.unwrap().config;
+        (config.turn_cap, config.byte_cap) = (turns, bytes);
+        self.store.configure(tenant, config, None).await.unwrap();
+    }
+
+    /// A merge is what writes one.
+    async fn write_audit_entry(&self, tenant: &TenantId) {
+        let one = MemorySubject::user(self, tenant).await;
+        let other = MemorySubject::user(self, tenant).await;
+        let actor = Actor::parse("root").unwrap();
+        let merged = self
+            .store
+            .merge(tenant, one, other, MergeSource::Manual, &actor)
+            .await;
+        merged.unwrap();
     }
 }

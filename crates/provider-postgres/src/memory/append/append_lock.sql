@@ -6,7 +6,9 @@ select
     u.tenant_id,
     u.user_id,
     u.status,
-    u.merged_into
+    u.merged_into,
+    u.turn_count,
+    u.byte_count
 from unnest($1::text[], $2::uuid[]) as k (tenant_id, user_id)
 join users a on a.tenant_id = k.tenant_id and a.user_id = k.user_id
 join users u on u.tenant_id = a.tenant_id and u.user_id in (a.user_id, a.merged_into)

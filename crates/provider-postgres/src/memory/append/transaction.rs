@@ -12,7 +12,8 @@ use super::Row;
 use super::columns;
 use super::decide::{Decision, decide};
 use super::seen::{Fence, Seen};
-use crate::error::StoreError;
+use super::trim;
+use crate::error::{Meaning, StoreError};
 use crate::row::uuid;
 use crate::session::Session;
 use crate::statement::{ForTenants, Statement};
@@ -65,6 +66,7 @@ pub(super) async fn append_rows<'a>(
         .prepare(super::STATEMENTS)
         .await
         .map_err(Failure::Before)?;
+    let mut trimming = true;
     for _ in 0..LOOKS {
         let now = store.clock.now();
         let seen = match look(session, rows, now.to_system_time()).await {
@@ -80,7 +82,16 @@ pub(super) async fn append_rows<'a>(
             .iter()
             .any(|decision| matches!(decision, Decision::Store(_)))
         {
-            return finish(session, decided, now.to_system_time()).await;
+            let trims = trim::due(&decided, &seen, now);
+            let now = now.to_system_time();
+            if trims.is_empty() || !trimming {
+                return finish(session, decided, now).await;
+            }
+            match finish_with(session, decided, trims, now).await? {
+                Some(outcomes) => return Ok(outcomes),
+                None => trimming = false,
+            }
+            continue;
         }
         session.rollback().await.map_err(Failure::Before)?;
         return Ok(outcomes(&decided, &BTreeSet::new()));
@@ -152,6 +163,35 @@ async fn finish<'a>(
         (Err(error @ StoreError::Refused { .. }), _) => Err(Failure::Before(error)),
         (Ok(_), Err(error)) if error.is_abort() => Err(Failure::Before(error)),
         (Err(error), _) | (Ok(_), Err(error)) => Err(Failure::Unknown { error, decided }),
+    }
+}
+
+/// The second round trip for people far over a cap, in which their oldest turns make room (T-70). One
+/// step after the other: what makes room is prepared where it is needed. `None` when their counters
+/// are wrong: a turn is not refused for that, and the next sweep mends them.
+async fn finish_with<'a>(
+    session: &Session<'_>,
+    decided: Vec<Decision<'a>>,
+    trims: Vec<trim::Trim<'a>>,
+    now: std::time::SystemTime,
+) -> Result<Option<Vec<Option<Outcome>>>, Failure<'a>> {
+    let columns = columns::Columns::of(&decided);
+    let stored = match columns.store(session, now).await {
+        Ok(stored) => stored,
+        Err(error) => return Err(given_up(session, error).await),
+    };
+    match trim::make_room(session, &trims, now).await {
+        Ok(()) => {}
+        Err(error) if error.meaning() == Meaning::Data => {
+            session.rollback().await.map_err(Failure::Before)?;
+            return Ok(None);
+        }
+        Err(error) => return Err(given_up(session, error).await),
+    }
+    match session.commit().await {
+        Ok(()) => Ok(Some(outcomes(&decided, &stored))),
+        Err(error) if error.is_abort() => Err(Failure::Before(error)),
+        Err(error) => Err(Failure::Unknown { error, decided }),
     }
 }
 
