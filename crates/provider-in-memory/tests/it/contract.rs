@@ -19,3 +19,7 @@ mod retention {
 mod one_person {
     throughline_erasure::one_person_contract!(crate::subject::subject);
 }
+
+mod redaction {
+    throughline_conversation_memory::redaction_contract!(crate::subject::subject);
+}
