@@ -3,9 +3,7 @@
 use async_trait::async_trait;
 use throughline_domain::{Actor, TenantId, UserId};
 
-use crate::{
-    CanvasSessionId, ChannelKind, MemoryError, ReadRaw, RecentPage, RecentQuery, Turn,
-};
+use crate::{CanvasSessionId, ChannelKind, MemoryError, ReadRaw, RecentPage, RecentQuery, Turn};
 
 /// The way to texts without masks.
 #[async_trait]

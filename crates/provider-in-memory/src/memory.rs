@@ -39,7 +39,9 @@ impl ConversationMemory for InMemoryStore {
         user: UserId,
         query: &RecentQuery,
     ) -> Result<RecentPage, MemoryError> {
-        let found = self.read_tenant(tenant, |state, now| recent::find(state, user, query, Pending::LeftOut, now));
+        let found = self.read_tenant(tenant, |state, now| {
+            recent::find(state, user, query, Pending::LeftOut, now)
+        });
         Ok(found.ok_or_else(|| unknown(tenant))?.into_page())
     }
 

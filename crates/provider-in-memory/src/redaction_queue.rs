@@ -41,7 +41,9 @@ impl Log {
         if row.failures != seen.failures || row.said.redaction().state() != seen.state {
             return false;
         }
-        let said = (*row.said).clone().with_redaction(settlement.redaction.clone());
+        let said = (*row.said)
+            .clone()
+            .with_redaction(settlement.redaction.clone());
         let new = Row {
             said: Arc::new(said),
             failures: settlement.failures,
@@ -67,7 +69,9 @@ impl RedactionQueue for InMemoryStore {
                 let mut rows = tenant.log.to_scan(detector_version);
                 rows.next().is_some()
             });
-            due.take(limit as usize).map(|(name, _)| name.clone()).collect()
+            due.take(limit as usize)
+                .map(|(name, _)| name.clone())
+                .collect()
         }))
     }
 
@@ -83,7 +87,11 @@ impl RedactionQueue for InMemoryStore {
             let rows_due = rows_due.filter(|row| !except.contains(&row.id));
             rows_due.take(rows as usize).cloned().collect::<Vec<_>>()
         });
-        Ok(found.unwrap_or_default().iter().map(|row| due(row)).collect())
+        Ok(found
+            .unwrap_or_default()
+            .iter()
+            .map(|row| due(row))
+            .collect())
     }
 
     async fn redacted(
@@ -104,7 +112,11 @@ impl RedactionQueue for InMemoryStore {
             found.truncate(rows as usize);
             found
         });
-        Ok(found.unwrap_or_default().iter().map(|row| due(row)).collect())
+        Ok(found
+            .unwrap_or_default()
+            .iter()
+            .map(|row| due(row))
+            .collect())
     }
 
     async fn settle(
@@ -123,7 +135,9 @@ impl RedactionQueue for InMemoryStore {
         Ok(self.read(|state, _| {
             let logs = || state.tenants.values().map(|tenant| &tenant.log);
             let pending: usize = logs().map(|log| log.pending().count()).sum();
-            let first = logs().filter_map(|log| log.pending().next()).map(|row| row.id);
+            let first = logs()
+                .filter_map(|log| log.pending().next())
+                .map(|row| row.id);
             Backlog {
                 pending: pending as u64,
                 oldest: first.map(stored_at).min(),

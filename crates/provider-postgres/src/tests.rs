@@ -13,5 +13,6 @@ mod odd_settings;
 mod outage;
 mod plans;
 mod rates;
+mod raw_reads;
 mod scratch;
 mod tls;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::de::IgnoredAny;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::Entity;
 use crate::json::push_token;
@@ -46,13 +46,18 @@ pub fn mask_turn(
         content.assistant_answer,
     )?;
     let tool_calls = match content.tool_calls {
-        Some(document) => Some(json(&mut masker, spans, Field::ToolCalls, document)?),
+        Some(document) => Some(self::document(
+            &mut masker,
+            spans,
+            Field::ToolCalls,
+            document,
+        )?),
         None if spans.iter().any(|span| span.field == Field::ToolCalls) => {
             return Err(InvalidSpans);
         }
         None => None,
     };
-    let metadata = json(&mut masker, spans, Field::Metadata, content.metadata)?;
+    let metadata = self::document(&mut masker, spans, Field::Metadata, content.metadata)?;
     let made = Entity::ALL
         .into_iter()
         .zip(masker.counts)
@@ -98,7 +103,7 @@ impl Places<'_> {
     }
 }
 
-fn json(
+fn document(
     masker: &mut Masker<'_>,
     spans: &[StoredSpan],
     field: Field,
@@ -119,7 +124,12 @@ fn json(
     }
     // A document that could not be parsed has one span over its root.
     if let Some(whole) = whole(places.values.get("")) {
-        return Ok(Value::String(masker.mask(whole.entity, document)).to_string());
+        let masked = Value::String(masker.mask(whole.entity, document));
+        return Ok(match field {
+            // Readers count on an object.
+            Field::Metadata => json!({ "masked": masked }).to_string(),
+            _ => masked.to_string(),
+        });
     }
     let value = serde_json::from_str(document).map_err(|_| InvalidSpans)?;
     let shown = walk(masker, &mut places, &mut String::new(), value)?;

@@ -31,14 +31,27 @@ pub async fn a_raw_read_returns_every_state_verbatim(subject: &dyn RedactionSubj
     let turns = vec![
         turn(mina, "1").saying("pending").pending(),
         turn(mina, "2").saying("clean").build(),
-        turn(mina, "3").saying("redacted").pending().with_redaction(found.clone()),
+        turn(mina, "3")
+            .saying("redacted")
+            .pending()
+            .with_redaction(found.clone()),
         turn(mina, "4").pending().with_masked_content(masked, found),
     ];
     store(subject, &acme, turns).await;
-    let raw = subject.raw().recent_raw(&acme, mina, &RecentQuery::default(), &olga()).await;
+    let raw = subject
+        .raw()
+        .recent_raw(&acme, mina, &RecentQuery::default(), &olga())
+        .await;
     let raw = raw.expect("reads");
-    assert_eq!(said(&raw.turns), ["[EMAIL]", "redacted", "clean", "pending"]);
-    let states: Vec<_> = raw.turns.iter().map(|turn| turn.redaction.state()).collect();
+    assert_eq!(
+        said(&raw.turns),
+        ["[EMAIL]", "redacted", "clean", "pending"]
+    );
+    let states: Vec<_> = raw
+        .turns
+        .iter()
+        .map(|turn| turn.redaction.state())
+        .collect();
     use RedactionState::{Clean, Pending, Redacted};
     assert_eq!(states, [Redacted, Redacted, Clean, Pending]);
     let forms: Vec<_> = raw.turns.iter().map(|turn| turn.form).collect();
@@ -68,7 +81,14 @@ pub async fn a_raw_read_leaves_exactly_one_entry(subject: &dyn RedactionSubject)
     assert_eq!(said(&raw.expect("reads").turns), ["two", "one"]);
     let events = trail(subject, &acme).await;
     assert_eq!(events.len(), 1);
-    let AuditEvent { actor, user_id, target_id, detail, created_at, .. } = events[0].clone();
+    let AuditEvent {
+        actor,
+        user_id,
+        target_id,
+        detail,
+        created_at,
+        ..
+    } = events[0].clone();
     assert_eq!((actor, user_id, target_id), (olga(), Some(mina), None));
     assert_eq!(created_at, now(subject));
     let expected = ReadRaw {
@@ -86,13 +106,23 @@ pub async fn only_raw_reads_are_written_down(subject: &dyn RedactionSubject) {
     let (acme, mina) = acme_and_mina(subject).await;
     store(subject, &acme, vec![turn(mina, "1").build()]).await;
     let query = RecentQuery::default();
-    subject.memory().recent(&acme, mina, &query).await.expect("reads");
+    subject
+        .memory()
+        .recent(&acme, mina, &query)
+        .await
+        .expect("reads");
     assert_eq!(trail(subject, &acme).await, []);
-    let raw = subject.raw().recent_raw(&acme, nobody(), &query, &olga()).await;
+    let raw = subject
+        .raw()
+        .recent_raw(&acme, nobody(), &query, &olga())
+        .await;
     assert_eq!(raw.expect("reads").turns, []);
     assert_eq!(trail(subject, &acme).await.len(), 1);
     let unknown = TenantId::parse("nobody").expect("a plain name");
-    let refused = subject.raw().recent_raw(&unknown, mina, &query, &olga()).await;
+    let refused = subject
+        .raw()
+        .recent_raw(&unknown, mina, &query, &olga())
+        .await;
     assert!(matches!(refused, Err(MemoryError::UnknownTenant(_))));
 }
 
@@ -101,10 +131,17 @@ pub async fn raw_pages_hold_each_turn_once(subject: &dyn RedactionSubject) {
     let (acme, mina) = acme_and_mina(subject).await;
     let turns = (0..5).map(|n| {
         let turn = turn(mina, &n.to_string()).saying(&n.to_string());
-        if n % 2 == 0 { turn.pending() } else { turn.build() }
+        if n % 2 == 0 {
+            turn.pending()
+        } else {
+            turn.build()
+        }
     });
     store(subject, &acme, turns.collect()).await;
-    let mut query = RecentQuery { limit: limit(2), ..RecentQuery::default() };
+    let mut query = RecentQuery {
+        limit: limit(2),
+        ..RecentQuery::default()
+    };
     let mut words = Vec::new();
     loop {
         let page = subject.raw().recent_raw(&acme, mina, &query, &olga()).await;

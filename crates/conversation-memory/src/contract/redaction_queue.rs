@@ -49,19 +49,35 @@ pub async fn pending_and_outdated_turns_are_due(subject: &dyn RedactionSubject) 
     let (acme, mina) = waiting(subject, &["pending"]).await;
     let turns = vec![
         turn(mina, "older").saying("older").build(),
-        turn(mina, "now").saying("now").pending().with_redaction(found(VERSION)),
+        turn(mina, "now")
+            .saying("now")
+            .pending()
+            .with_redaction(found(VERSION)),
         turn(mina, "later").saying("later").pending(),
     ];
     store(subject, &acme, turns).await;
     let due = due(subject, &acme).await;
-    let words: Vec<&str> = due.iter().map(|due| due.turn.user_message.as_str()).collect();
+    let words: Vec<&str> = due
+        .iter()
+        .map(|due| due.turn.user_message.as_str())
+        .collect();
     assert_eq!(words[2..], ["older"]);
-    assert!(words[..2].contains(&"pending") && words[..2].contains(&"later"), "{words:?}");
+    assert!(
+        words[..2].contains(&"pending") && words[..2].contains(&"later"),
+        "{words:?}"
+    );
     assert_eq!(
         due[2].seen(),
-        Seen { state: RedactionState::Clean, detector_version: Some(1), failures: 0 }
+        Seen {
+            state: RedactionState::Clean,
+            detector_version: Some(1),
+            failures: 0
+        }
     );
-    let named = subject.queue().due(&acme, VERSION, 100, &ids(&due[..2])).await;
+    let named = subject
+        .queue()
+        .due(&acme, VERSION, 100, &ids(&due[..2]))
+        .await;
     assert_eq!(ids(&named.expect("reads")), ids(&due[2..]));
     let some = subject.queue().due(&acme, VERSION, 1, &[]).await;
     assert_eq!(some.expect("reads").len(), 1);
@@ -76,7 +92,9 @@ pub async fn a_turn_stored_masked_is_never_due(subject: &dyn RedactionSubject) {
         tool_calls: None,
         metadata: Json::empty_object(),
     };
-    let masked = turn(mina, "1").pending().with_masked_content(masked, found(1));
+    let masked = turn(mina, "1")
+        .pending()
+        .with_masked_content(masked, found(1));
     store_one(subject, &acme, masked).await;
     assert_eq!(due(subject, &acme).await, []);
     let redacted = subject.queue().redacted(&acme, None, 10).await;
@@ -95,7 +113,10 @@ pub async fn a_settled_turn_can_be_read(subject: &dyn RedactionSubject) {
     assert_eq!(read.turns[0].redaction, found(VERSION));
     assert_eq!(read.turns[1].redaction, Redaction::clean(VERSION));
     assert_eq!(due(subject, &acme).await, []);
-    let told = subject.memory().history(&acme, &read.turns[0].scope, read_limit()).await;
+    let told = subject
+        .memory()
+        .history(&acme, &read.turns[0].scope, read_limit())
+        .await;
     assert_eq!(said(&told.expect("reads")), ["clean", "found"]);
 }
 
@@ -106,7 +127,12 @@ fn read_limit() -> crate::Limit {
 /// A turn whose findings turn out not to fit goes back among those that wait.
 pub async fn a_turn_can_be_sent_back_to_wait(subject: &dyn RedactionSubject) {
     let (acme, mina) = acme_and_mina(subject).await;
-    store_one(subject, &acme, turn(mina, "1").pending().with_redaction(found(VERSION))).await;
+    store_one(
+        subject,
+        &acme,
+        turn(mina, "1").pending().with_redaction(found(VERSION)),
+    )
+    .await;
     let redacted = subject.queue().redacted(&acme, None, 10).await;
     let redacted = redacted.expect("reads");
     assert!(settle(subject, &acme, &redacted[0], Redaction::pending()).await);
@@ -121,7 +147,10 @@ pub async fn a_result_never_replaces_one_it_has_not_seen(subject: &dyn Redaction
     let stale = due(subject, &acme).await.remove(0);
     assert!(settle(subject, &acme, &stale, found(VERSION)).await);
     assert!(!settle(subject, &acme, &stale, Redaction::clean(VERSION)).await);
-    assert_eq!(latest(subject, &acme, mina).await[0].redaction, found(VERSION));
+    assert_eq!(
+        latest(subject, &acme, mina).await[0].redaction,
+        found(VERSION)
+    );
 }
 
 /// Of many workers one writes.
@@ -131,7 +160,13 @@ pub async fn workers_that_race_settle_a_turn_once(subject: &dyn RedactionSubject
     let asked = (0..16).map(|n| {
         let (queue, acme) = (subject.queue(), acme.clone());
         let settlement = seen.settled(found(VERSION + n));
-        async move { queue.settle(&acme, &[settlement]).await.expect("answers").len() }
+        async move {
+            queue
+                .settle(&acme, &[settlement])
+                .await
+                .expect("answers")
+                .len()
+        }
     });
     let written: usize = together(asked.collect()).await.into_iter().sum();
     assert_eq!(written, 1);
@@ -147,7 +182,10 @@ pub async fn failures_are_counted_and_the_turn_stays_pending(subject: &dyn Redac
         failed.failures = failures;
         let twice = [failed.clone(), failed];
         for (written, failed) in [(1, &twice[0]), (0, &twice[1])] {
-            let answer = subject.queue().settle(&acme, std::slice::from_ref(failed)).await;
+            let answer = subject
+                .queue()
+                .settle(&acme, std::slice::from_ref(failed))
+                .await;
             assert_eq!(answer.expect("answers").len(), written);
         }
         assert_eq!(due(subject, &acme).await[0].failures, failures);
@@ -171,14 +209,20 @@ pub async fn an_unknown_turn_is_not_settled(subject: &dyn RedactionSubject) {
 pub async fn redacted_turns_are_walked_in_the_order_of_their_ids(subject: &dyn RedactionSubject) {
     let (acme, mina) = acme_and_mina(subject).await;
     for n in 0..5 {
-        let redacted = turn(mina, &format!("r{n}")).pending().with_redaction(found(VERSION));
+        let redacted = turn(mina, &format!("r{n}"))
+            .pending()
+            .with_redaction(found(VERSION));
         store_one(subject, &acme, redacted).await;
         store_one(subject, &acme, turn(mina, &format!("c{n}")).build()).await;
         subject.clock().advance(DAY / 24);
     }
     let (mut after, mut walked) = (None, Vec::new());
     loop {
-        let page = subject.queue().redacted(&acme, after, 2).await.expect("reads");
+        let page = subject
+            .queue()
+            .redacted(&acme, after, 2)
+            .await
+            .expect("reads");
         let Some(last) = page.last() else { break };
         after = Some(last.turn.id);
         walked.extend(ids(&page));
@@ -192,7 +236,12 @@ pub async fn only_tenants_with_something_due_are_named(subject: &dyn RedactionSu
     let (acme, _) = waiting(subject, &["1"]).await;
     let done = subject.tenant("done", 90).await;
     let user = subject.user(&done).await;
-    store_one(subject, &done, turn(user, "1").pending().with_redaction(found(VERSION))).await;
+    store_one(
+        subject,
+        &done,
+        turn(user, "1").pending().with_redaction(found(VERSION)),
+    )
+    .await;
     let older = subject.tenant("older", 90).await;
     let user = subject.user(&older).await;
     store_one(subject, &older, turn(user, "1").build()).await;
@@ -215,7 +264,13 @@ pub async fn the_backlog_counts_pending_turns_and_their_age(subject: &dyn Redact
     let late = turn(mina, "3").at(begun.minus(DAY)).pending();
     store_one(subject, &acme, late).await;
     store_one(subject, &acme, turn(mina, "4").build()).await;
-    assert_eq!(backlog().await, Backlog { pending: 3, oldest: Some(begun) });
+    assert_eq!(
+        backlog().await,
+        Backlog {
+            pending: 3,
+            oldest: Some(begun)
+        }
+    );
     let first = due(subject, &acme).await.remove(0);
     assert!(settle(subject, &acme, &first, found(VERSION)).await);
     let left = backlog().await;

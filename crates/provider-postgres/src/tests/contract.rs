@@ -23,3 +23,7 @@ mod one_person {
 mod retention {
     throughline_conversation_memory::retention_contract!(crate::tests::scratch::prepared);
 }
+
+mod redaction {
+    throughline_conversation_memory::redaction_contract!(crate::tests::scratch::prepared);
+}
