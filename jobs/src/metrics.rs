@@ -1,4 +1,5 @@
-//! What is counted of every job, by its name.
+//! What is counted of every job, by its name. The label is not `job`: Prometheus gives every series one of
+//! that name, the target's.
 
 use std::time::Duration;
 
@@ -24,30 +25,30 @@ impl Metrics {
     pub(crate) fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
         let runs = IntCounterVec::new(
             Opts::new("ccm_job_runs_total", "Runs of a job that ended, by how."),
-            &["job", "outcome"],
+            &["job_name", "outcome"],
         )?;
         let skipped = IntCounterVec::new(
             Opts::new(
                 "ccm_job_skipped_total",
                 "Starts of a job that were dropped because it still ran.",
             ),
-            &["job"],
+            &["job_name"],
         )?;
         let duration = HistogramVec::new(
             HistogramOpts::new("ccm_job_duration_seconds", "How long a run of a job took.")
                 .buckets(SECONDS.to_vec()),
-            &["job"],
+            &["job_name"],
         )?;
         let last_success = IntGaugeVec::new(
             Opts::new(
                 "ccm_job_last_success_timestamp_seconds",
                 "When a job last ended with nothing left to do, since the epoch; 0 before the first time.",
             ),
-            &["job"],
+            &["job_name"],
         )?;
         let running = IntGaugeVec::new(
             Opts::new("ccm_job_running", "1 while a job runs in this process."),
-            &["job"],
+            &["job_name"],
         )?;
         registry.register(Box::new(runs.clone()))?;
         registry.register(Box::new(skipped.clone()))?;

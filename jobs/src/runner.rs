@@ -228,10 +228,15 @@ impl Jobs {
         self.entries.keys().copied().collect()
     }
 
+    /// Starts nothing any more and tells what runs to stop at its next whole step. Does not wait.
+    pub fn begin_stop(&self) {
+        self.stop.cancel();
+    }
+
     /// Starts nothing any more, tells what runs to stop at its next whole step and waits for it, at most
     /// so long; what has not ended by then is dropped. Whether everything ended by itself.
     pub async fn stop(&self, within: Duration) -> bool {
-        self.stop.cancel();
+        self.begin_stop();
         if let Some(scheduler) = &self.scheduler
             && let Err(error) = scheduler.lock().await.shutdown().await
         {

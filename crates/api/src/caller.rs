@@ -19,10 +19,10 @@ use throughline_platform_identity::{
 };
 use throughline_tenancy::Tenancy;
 
-use crate::Capabilities;
 use crate::authenticator::Authenticator;
 use crate::epoch::Epochs;
 use crate::failure::Failure;
+use crate::{Capabilities, JobControl};
 
 /// Both capabilities, bound to the tenant that the credential proved.
 #[derive(Clone)]
@@ -222,6 +222,10 @@ impl Operator {
         // Even when the answer was lost: the epoch may be another.
         self.epochs.forget(tenant).await;
         receipt
+    }
+
+    pub(crate) fn jobs(&self) -> &dyn JobControl {
+        &*self.capabilities.jobs
     }
 
     pub(crate) fn tenancy(&self) -> &dyn Tenancy {

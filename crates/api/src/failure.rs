@@ -45,7 +45,7 @@ impl Failure {
         self
     }
 
-    fn unknown_tenant(error: &impl ToString) -> Self {
+    pub(crate) fn unknown_tenant(error: &impl ToString) -> Self {
         Self::new(Code::UnknownTenant, error.to_string())
     }
 }

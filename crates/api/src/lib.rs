@@ -30,7 +30,9 @@ mod settings;
 mod shared;
 mod v1;
 
-pub use capabilities::{Capabilities, Draining, NotReady, StoreHealth};
+pub use capabilities::{
+    Capabilities, Draining, JobAsk, JobControl, JobRefusal, NotReady, StoreHealth,
+};
 pub use router::router;
 pub use routes::{Access, RouteInfo, route_list};
 pub use settings::{RateLimit, Settings};

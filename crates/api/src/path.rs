@@ -40,6 +40,16 @@ pub(crate) struct PathReview(pub(crate) ReviewId);
 /// `{key_id}`.
 pub(crate) struct PathKey(pub(crate) KeyId);
 
+/// `{job}`: whatever was sent, for the list of jobs to know or not.
+pub(crate) struct PathJob(pub(crate) String);
+
+impl<S: Sync> FromRequestParts<S> for PathJob {
+    type Rejection = Failure;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        Ok(Self(part(parts, "job")?))
+    }
+}
+
 /// `{tenant}` on the operators' surface; a name that no tenant can have is one that no tenant has.
 pub(crate) struct PathTenant(pub(crate) TenantId);
 

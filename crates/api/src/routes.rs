@@ -95,6 +95,7 @@ fn list() -> Vec<Route> {
         route(GET,    paths::ADMIN_REVIEWS, Operator, admin::reviews::list),
         route(POST,   paths::ADMIN_REVIEW_ACCEPT,  Operator, admin::reviews::accept),
         route(POST,   paths::ADMIN_REVIEW_DECLINE, Operator, admin::reviews::decline),
+        route(POST,   paths::ADMIN_JOB_RUN, Operator, admin::jobs::run),
         route(POST,   paths::OPERATOR_KEYS, Operator, admin::operator_keys::mint),
         route(GET,    paths::OPERATOR_KEYS, Operator, admin::operator_keys::list),
         route(DELETE, paths::OPERATOR_KEY,  Operator, admin::operator_keys::revoke),

@@ -66,6 +66,7 @@ pub const TABLES: &[Store] = &[
             "aux_bytes",
             "redaction_state",
             "detector_version",
+            "redaction_failures",
             "content_form",
             "created_at",
             "ingested_at",
@@ -174,6 +175,30 @@ pub const TABLES: &[Store] = &[
         treatment: Treatment::Untouched("a counter"),
         personal: &[],
         other: &["tenant_id", "seq"],
+    },
+    Store {
+        table: "job_leases",
+        treatment: Treatment::Untouched("which process does a job for a tenant"),
+        personal: &[],
+        other: &["tenant_id", "job", "owner", "until", "finished_at"],
+    },
+    Store {
+        table: "job_cursors",
+        treatment: Treatment::Untouched("the tenant that a job visited last"),
+        personal: &[],
+        other: &["job", "last_tenant"],
+    },
+    Store {
+        table: "restamps",
+        treatment: Treatment::Untouched("how far a changed retention was carried through"),
+        personal: &[],
+        other: &[
+            "tenant_id",
+            "ttl_seconds",
+            "extend",
+            "looked_at",
+            "finished",
+        ],
     },
     Store {
         table: "access_keys",

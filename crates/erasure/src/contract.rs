@@ -6,6 +6,7 @@ mod erasing;
 mod fence;
 mod lapsing;
 mod merging;
+mod mixed;
 mod random_merges;
 mod reviews;
 mod sample;
@@ -16,7 +17,7 @@ mod undoing;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use throughline_conversation_memory::{Audit, ConversationMemory};
+use throughline_conversation_memory::{Audit, ConversationMemory, Retention};
 use throughline_domain::ManualClock;
 use throughline_platform_identity::PlatformIdentity;
 use throughline_tenancy::Tenancy;
@@ -28,6 +29,7 @@ pub use erasing::*;
 pub use fence::*;
 pub use lapsing::*;
 pub use merging::*;
+pub use mixed::*;
 pub use random_merges::*;
 pub use reviews::*;
 pub use sentinel::*;
@@ -50,6 +52,22 @@ pub trait Subject: Send + Sync {
     fn clock(&self) -> Arc<ManualClock>;
     /// Everything the store holds, as text, one line a row; `None` for a store that cannot say.
     async fn dump(&self) -> Option<String>;
+}
+
+/// A provider that also deletes by rule.
+pub trait SweptSubject: Subject {
+    /// The same provider.
+    fn retention(&self) -> Arc<dyn Retention>;
+}
+
+/// The cases of [`SweptSubject`].
+#[macro_export]
+macro_rules! swept_contract {
+    ($subject:path) => {
+        $crate::one_person_contract!(@cases $subject:
+            ten_seconds_of_everything_leave_the_counters_exact
+        );
+    };
 }
 
 /// One `#[tokio::test]` for each case; `$subject` is an async function that makes a fresh subject.

@@ -14,5 +14,6 @@ mod outage;
 mod plans;
 mod rates;
 mod raw_reads;
+mod retention;
 mod scratch;
 mod tls;

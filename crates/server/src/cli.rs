@@ -3,7 +3,7 @@
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::command::{admin, demo, import, migrate, serve, version};
+use crate::command::{admin, bench, demo, import, job, migrate, redact, serve, version};
 use crate::failure::Failure;
 use crate::output::say;
 use crate::settings::Environment;
@@ -32,6 +32,12 @@ enum Command {
     Import(import::Args),
     /// Manage tenants and keys, straight in the database
     Admin(admin::Args),
+    /// Do one run of a job, straight in the database
+    Job(job::Args),
+    /// Find personal data and secrets in lines of text
+    Redact(redact::Args),
+    /// Measure
+    Bench(bench::Args),
     /// Print version and build
     Version(version::Args),
 }
@@ -54,6 +60,9 @@ pub(crate) fn run() -> Result<(), Failure> {
             Command::Demo(args) => demo::run(&args).await,
             Command::Import(args) => import::run(&args).await,
             Command::Admin(args) => admin::run(args, &environment).await,
+            Command::Job(args) => job::run(args, &environment).await,
+            Command::Redact(args) => redact::run(&args),
+            Command::Bench(args) => bench::run(args, &environment).await,
             Command::Version(args) => version::run(&args),
         }
     });

@@ -68,6 +68,9 @@ codes! {
     UnknownKey "unknown_key" 404
         "There is no such key"
         "list the keys and use one of their ids"
+    UnknownJob "unknown_job" 404
+        "There is no such job"
+        "use one of the jobs that `detail` names"
     UnknownMerge "unknown_merge" 404
         "There is no such merge"
         "list the merges of the user and use one of their ids"
@@ -86,6 +89,9 @@ codes! {
     TenantExists "tenant_exists" 409
         "The tenant exists already"
         "choose another name or use the tenant as it is"
+    JobRunning "job_running" 409
+        "The job is running already"
+        "wait until it has ended"
     StaleRevision "stale_revision" 409
         "The configuration was changed in between"
         "read the tenant again and repeat the change on its `current_revision`"

@@ -12,6 +12,7 @@ mod decode;
 mod erasure;
 mod fault;
 mod identity;
+mod jobs;
 mod merge;
 pub mod paths;
 mod problem;
@@ -33,6 +34,7 @@ pub use fault::{
     turn_problem,
 };
 pub use identity::{IdentityBody, LookupAnswer, RefBody, ResolveAnswer, ResolveBody, UserAnswer};
+pub use jobs::{JobDoneBody, JobRunAnswer};
 pub use merge::{
     DecisionBody, MergeAnswer, MergeBody, MergesAnswer, ProposedAnswer, ReviewAnswer,
     ReviewsAnswer, UndoneAnswer,

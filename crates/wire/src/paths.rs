@@ -46,6 +46,8 @@ paths! {
     ADMIN_REVIEW_ACCEPT = "/admin/tenants/{tenant}/reviews/{review_id}/accept";
     /// Answer one: they are two.
     ADMIN_REVIEW_DECLINE = "/admin/tenants/{tenant}/reviews/{review_id}/decline";
+    /// Run a job now.
+    ADMIN_JOB_RUN = "/admin/jobs/{job}/run";
     /// The operators' keys.
     OPERATOR_KEYS = "/admin/operators/keys";
     /// One of them.

@@ -12,6 +12,9 @@ const REST: u32 = 3;
 const REMEMBERED: Duration = Duration::from_secs(1);
 /// A chunk never gets smaller than this: its fixed cost would outweigh it.
 const LEAST: u32 = 100;
+/// Alone a sweep takes larger chunks, up to a tenth of a second each: fewer commits, and fewer updates of one
+/// person's counters. The first append that is seen ends that.
+const ALONE: u32 = 10;
 /// Appends that take this many times what they take between chunks are hurt by the chunk.
 const HURT: f64 = 2.0;
 
@@ -69,16 +72,14 @@ impl Pace {
         }
         let hurt = waited
             || matches!((during, self.calm), (Some(during), Some(calm)) if during > HURT * calm);
+        let busy = self.busy_until.is_some_and(|until| now < until);
+        let most = if busy { self.most } else { self.most * ALONE };
         self.size = if hurt {
-            (self.size / 2).max(LEAST.min(self.most))
+            (self.size.min(self.most) / 2).max(LEAST.min(self.most))
         } else {
-            (self.size + self.size / 8 + 1).min(self.most)
+            (self.size + self.size / 8 + 1).min(most)
         };
-        if self.busy_until.is_some_and(|until| now < until) {
-            took * REST
-        } else {
-            Duration::ZERO
-        }
+        if busy { took * REST } else { Duration::ZERO }
     }
 }
 
@@ -114,6 +115,13 @@ mod tests {
                 Duration::ZERO
             );
         }
+        assert!(pace.chunk().get() > 1_000);
+        for _ in 0..50 {
+            pace.ended(load(7, 0.1), load(7, 0.1), TOOK, now);
+        }
+        assert_eq!(pace.chunk(), Chunk::new(10_000));
+        // The first append brings the usual chunk back at once.
+        pace.ended(load(7, 0.1), load(8, 0.1), TOOK, now);
         assert_eq!(pace.chunk(), Chunk::new(1_000));
     }
 
@@ -147,7 +155,11 @@ mod tests {
         // Ten appends of 1 ms between chunks, ten of 5 ms during one.
         pace.begins(load(10, 0.01), now);
         pace.ended(load(10, 0.01), load(20, 0.06), TOOK, now);
-        assert_eq!(pace.chunk(), Chunk::new(500));
+        assert_eq!(
+            pace.chunk(),
+            Chunk::new(500),
+            "half of the usual one, not of a large one"
+        );
         for _ in 0..9 {
             pace.ended(load(20, 0.06), load(30, 0.11), TOOK, now);
         }

@@ -1,4 +1,5 @@
-//! The runner over jobs of the tests' own. The sweep over a store is tested beside the stores.
+//! The runner over jobs of the tests' own, and the sweep over the in-memory store. What one chunk does is
+//! tested beside the stores.
 
 #![expect(
     clippy::unwrap_used,
@@ -6,4 +7,5 @@
     reason = "a test fails by panicking; counters are whole"
 )]
 
+mod gc;
 mod runner;

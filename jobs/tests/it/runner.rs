@@ -102,7 +102,7 @@ impl Running {
     }
 
     fn ended(&self, outcome: &str) -> f64 {
-        let series = format!("ccm_job_runs_total{{job=\"probe\",outcome=\"{outcome}\"}}");
+        let series = format!("ccm_job_runs_total{{job_name=\"probe\",outcome=\"{outcome}\"}}");
         self.metric(&series)
     }
 }

@@ -4,10 +4,10 @@ use axum::http::Method;
 use serde_json::{Map, Value};
 use throughline_wire::{
     AppendAnswer, AppendBody, BatchAnswer, BatchBody, ConfigureTenantBody, ContextAnswer,
-    CreateTenantBody, DecisionBody, HistoryAnswer, KeyAnswer, KeysAnswer, LookupAnswer,
-    MergeAnswer, MergeBody, MergesAnswer, MintKeyBody, MintOperatorKeyBody, MintedKeyAnswer,
-    ProposedAnswer, ReceiptAnswer, RecentAnswer, ResolveAnswer, ResolveBody, ReviewAnswer,
-    ReviewsAnswer, TenantAnswer, TenantsAnswer, UndoneAnswer, UserAnswer, paths,
+    CreateTenantBody, DecisionBody, HistoryAnswer, JobRunAnswer, KeyAnswer, KeysAnswer,
+    LookupAnswer, MergeAnswer, MergeBody, MergesAnswer, MintKeyBody, MintOperatorKeyBody,
+    MintedKeyAnswer, ProposedAnswer, ReceiptAnswer, RecentAnswer, ResolveAnswer, ResolveBody,
+    ReviewAnswer, ReviewsAnswer, TenantAnswer, TenantsAnswer, UndoneAnswer, UserAnswer, paths,
 };
 use utoipa::ToSchema;
 
@@ -167,6 +167,8 @@ fn admin(method: &str, path: &str) -> Option<Operation> {
         ("POST", paths::ADMIN_REVIEW_DECLINE) => {
             answering::<ReviewAnswer>("They are two people: leave").taking::<DecisionBody>()
         }
+        ("POST", paths::ADMIN_JOB_RUN) => answering::<JobRunAnswer>("Run a job now")
+            .asking(&[("dry_run", "boolean", false), ("tenant", "string", false)]),
         ("POST", paths::OPERATOR_KEYS) => {
             making::<MintedKeyAnswer>("Make an operator's key").taking::<MintOperatorKeyBody>()
         }

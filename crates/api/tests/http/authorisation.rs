@@ -92,6 +92,7 @@ const ROWS: &[(&str, &str, Access)] = &[
         "/admin/tenants/{tenant}/reviews/{review_id}/decline",
         Access::Operator,
     ),
+    ("POST", "/admin/jobs/{job}/run", Access::Operator),
     ("POST", "/admin/operators/keys", Access::Operator),
     ("GET", "/admin/operators/keys", Access::Operator),
     ("DELETE", "/admin/operators/keys/{key_id}", Access::Operator),

@@ -23,3 +23,7 @@ mod one_person {
 mod redaction {
     throughline_conversation_memory::redaction_contract!(crate::subject::subject);
 }
+
+mod swept {
+    throughline_erasure::swept_contract!(crate::subject::subject);
+}

@@ -181,3 +181,9 @@ impl one_person_contract::Subject for Subject {
         None
     }
 }
+
+impl one_person_contract::SweptSubject for Subject {
+    fn retention(&self) -> Arc<dyn Retention> {
+        self.store.clone()
+    }
+}

@@ -24,7 +24,7 @@ deleted as (
     delete from cross_channel_messages m
     where m.tenant_id = $1
     and m.ctid = any(array(select d.place from doomed d))
-    and m.user_id = any((select p.ids from people p)::uuid[])
+    and m.user_id in (select unnest(p.ids) from people p)
     and m.expires_at <= $2
     returning
         m.user_id,

@@ -35,7 +35,7 @@ moved as (
     set expires_at = m.created_at + $5 * interval '1 second'
     where m.tenant_id = $1
     and m.ctid = any(array(select w.place from wrong w))
-    and m.user_id = any((select p.ids from people p)::uuid[])
+    and m.user_id in (select unnest(p.ids) from people p)
     returning m.id
 )
 select

@@ -27,3 +27,7 @@ mod retention {
 mod redaction {
     throughline_conversation_memory::redaction_contract!(crate::tests::scratch::prepared);
 }
+
+mod swept {
+    throughline_erasure::swept_contract!(crate::tests::scratch::prepared);
+}

@@ -12,7 +12,9 @@ use throughline_conversation_memory::{
 };
 use throughline_domain::{Actor, ManualClock, SystemIds, TenantId, Timestamp, UserId};
 use throughline_erasure::Erasure;
-use throughline_erasure::contract::Subject as OnePersonSubject;
+use throughline_erasure::contract::{
+    Subject as OnePersonSubject, SweptSubject as OnePersonSweptSubject,
+};
 use throughline_platform_identity::contract::Subject as IdentitySubject;
 use throughline_platform_identity::{ChannelUser, MergeSource, PlatformIdentity, PlatformKind};
 use throughline_scratch_postgres::{Database, Installation, Shared};
@@ -237,5 +239,11 @@ impl RetentionSubject for Scratch {
             .merge(tenant, one, other, MergeSource::Manual, &actor)
             .await;
         merged.unwrap();
+    }
+}
+
+impl OnePersonSweptSubject for Scratch {
+    fn retention(&self) -> Arc<dyn Retention> {
+        self.store.clone()
     }
 }

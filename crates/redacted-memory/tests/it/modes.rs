@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use throughline_conversation_memory::contract::{Subject as _, turn};
+use throughline_conversation_memory::contract::turn;
 use throughline_conversation_memory::{
     AppendError, AppendOutcome, ContentForm, ConversationMemory as _, RawReads as _, RecentQuery,
     RedactionState,

@@ -1,7 +1,7 @@
 //! What default readers see of what a person typed.
 
 use serde_json::{Value, json};
-use throughline_conversation_memory::contract::{Subject as _, turn};
+use throughline_conversation_memory::contract::turn;
 use throughline_conversation_memory::{
     CONTEXT_BLOCK_BYTES, ContentForm, ConversationMemory as _, Limit, RawReads as _, RecentQuery,
     Redaction, RedactionState, Turn, context_block,

@@ -103,7 +103,7 @@ impl Redacted {
         let families = self.registry.gather();
         let family = families.iter().find(|family| family.name() == name);
         let metric = &family.expect("registered").get_metric()[0];
-        metric.get_counter().value() + metric.get_gauge().value()
+        metric.get_counter().get_value() + metric.get_gauge().get_value()
     }
 }
 
