@@ -66,16 +66,18 @@ fn assert_nothing_readable_unscanned(database: &Database) {
 }
 
 fn count(database: &Database, state: &str) -> usize {
-    let sql = format!(
-        "select count(*) from cross_channel_messages where redaction_state = '{state}';"
-    );
+    let sql =
+        format!("select count(*) from cross_channel_messages where redaction_state = '{state}';");
     let count = database.psql(&sql).expect("psql runs");
     count.trim().parse().expect("a number")
 }
 
 async fn assert_reads_are_masked(client: &Client) {
     let query = "channel_kind=slack-user&channel_scope=C1&limit=100";
-    let history = client.get(&format!("/v1/tenants/acme/history?{query}")).await.ok();
+    let history = client
+        .get(&format!("/v1/tenants/acme/history?{query}"))
+        .await
+        .ok();
     for turn in history["turns"].as_array().expect("turns") {
         assert_eq!(turn["user_message"], "write [EMAIL] today");
         assert_eq!(turn["metadata"], json!({ "to": "[EMAIL]" }));
@@ -119,11 +121,19 @@ async fn killing_the_server_leaves_no_row_readable_unscanned() {
     let operator = service.client(&key);
     while count(&database, "pending") > 0 {
         // The schedule may be at it in the same moment: then this run is refused, and the next is not.
-        operator.post("/admin/jobs/redaction/run", &Value::Null).await;
+        operator
+            .post("/admin/jobs/redaction/run", &Value::Null)
+            .await;
     }
     let stored = count(&database, "redacted");
-    assert!(stored >= answered, "{stored} of {answered} answered turns are there");
+    assert!(
+        stored >= answered,
+        "{stored} of {answered} answered turns are there"
+    );
     assert_nothing_readable_unscanned(&database);
     assert_reads_are_masked(&service.client(acme.key())).await;
-    println!("{} kills, {answered} answered appends, {stored} turns stored", KILLS.len());
+    println!(
+        "{} kills, {answered} answered appends, {stored} turns stored",
+        KILLS.len()
+    );
 }

@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use crate::Entity;
-use crate::json::push_token;
+use crate::json::push_step;
 use crate::mask::{Cut, InvalidSpans, MaskPolicy, Masker};
 use crate::metadata::{RedactionMetadata, StoredSpan};
 use crate::nested::may_be_json;
@@ -179,7 +179,7 @@ fn walk(
             let items = items
                 .into_iter()
                 .enumerate()
-                .map(|(index, item)| below(masker, places, pointer, &index.to_string(), item));
+                .map(|(index, item)| below(masker, places, pointer, index, item));
             Ok(Value::Array(items.collect::<Result<_, _>>()?))
         }
         (Value::Object(fields), None) => object(masker, places, pointer, fields),
@@ -191,12 +191,11 @@ fn below(
     masker: &mut Masker<'_>,
     places: &mut Places<'_>,
     pointer: &mut String,
-    token: &str,
+    index: usize,
     item: Value,
 ) -> Result<Value, InvalidSpans> {
     let length = pointer.len();
-    pointer.push('/');
-    push_token(pointer, token);
+    push_step(pointer, index);
     let shown = walk(masker, places, pointer, item);
     pointer.truncate(length);
     shown
@@ -209,13 +208,12 @@ fn object(
     fields: Map<String, Value>,
 ) -> Result<Value, InvalidSpans> {
     let mut shown = Map::new();
-    for (name, item) in fields {
+    for (index, (name, item)) in fields.into_iter().enumerate() {
         let length = pointer.len();
-        pointer.push('/');
-        push_token(pointer, &name);
+        push_step(pointer, index);
         let spans = places.keys.remove(pointer.as_str());
         pointer.truncate(length);
-        let item = below(masker, places, pointer, &name, item)?;
+        let item = below(masker, places, pointer, index, item)?;
         let name = match spans {
             Some(spans) => masker.text(&name, spans.into_iter().map(cut).collect())?,
             None => name,

@@ -116,7 +116,7 @@ impl RedactionMetadata {
 pub struct StoredSpan {
     /// The field it is in.
     pub field: Field,
-    /// For a JSON field, the pointer of the leaf.
+    /// For a JSON field, the way to the leaf, by places: see [`FieldSpan::pointer`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ptr: Option<String>,
     /// The span is in the object key.
@@ -244,11 +244,11 @@ mod tests {
     fn a_widened_result_covers_both_and_still_fits_its_turn() {
         let whole = StoredSpan {
             whole: true,
-            ..span(Field::ToolCalls, Some("/a"), 0, 24)
+            ..span(Field::ToolCalls, Some("/0"), 0, 24)
         };
         let older = [
             with(vec![span(Field::UserMessage, None, 0, 8)]),
-            with(vec![span(Field::ToolCalls, Some("/b"), 0, 5)]),
+            with(vec![span(Field::ToolCalls, Some("/1"), 0, 5)]),
             with(vec![whole]),
             with(vec![]),
         ];
