@@ -10,6 +10,8 @@
 //! stored turn writes, their metrics. Does not belong here: rules that look at text (`redaction`), a
 //! store, when the sweep runs (`jobs`).
 
+#[cfg(feature = "cost")]
+pub mod cost;
 mod detect;
 mod mask;
 mod memory;

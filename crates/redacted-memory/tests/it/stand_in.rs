@@ -1,15 +1,21 @@
 //! A detector that does as it is told.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use throughline_redacted_memory::Detect;
 use throughline_redaction::{Detector, DetectorIdentity, Scan, TurnContent};
 use tokio::sync::Mutex;
 
+/// One for all tests: building it takes longer than most of them.
+pub(crate) fn real() -> Arc<Detector> {
+    static REAL: LazyLock<Arc<Detector>> = LazyLock::new(Arc::default);
+    REAL.clone()
+}
+
 /// Scans as the real one, unless a turn holds one of these words.
 pub(crate) struct StandIn {
-    real: Detector,
+    real: Arc<Detector>,
     identity: DetectorIdentity,
     /// Whether `crash` makes it panic.
     pub(crate) panics: AtomicBool,
@@ -22,7 +28,7 @@ pub(crate) struct StandIn {
 impl StandIn {
     /// Of that version.
     pub(crate) fn new(version: u32) -> Arc<Self> {
-        let real = Detector::default();
+        let real = real();
         let identity = DetectorIdentity {
             version,
             ..real.identity().clone()

@@ -13,8 +13,9 @@ use throughline_domain::{ManualClock, SystemIds, TenantId, Timestamp, UserId};
 use throughline_platform_identity::{ChannelUser, PlatformIdentity, PlatformKind};
 use throughline_provider_in_memory::InMemoryStore;
 use throughline_redacted_memory::{Detect, RedactedMemory, RedactionMetrics, Scanner, Sweep};
-use throughline_redaction::Detector;
 use throughline_tenancy::{MaskLook, RedactionMode, Tenancy, TenantConfig};
+
+use crate::stand_in::real;
 
 pub(crate) struct Redacted {
     pub(crate) store: Arc<InMemoryStore>,
@@ -29,12 +30,12 @@ pub(crate) struct Redacted {
 
 /// Tenants scan on the way in, with the real detector.
 pub(crate) async fn inline() -> Redacted {
-    Redacted::new(RedactionMode::Inline, Arc::new(Detector::default()))
+    Redacted::new(RedactionMode::Inline, real())
 }
 
 /// Tenants store what they are given.
 pub(crate) async fn deferred() -> Redacted {
-    Redacted::new(RedactionMode::Deferred, Arc::new(Detector::default()))
+    Redacted::new(RedactionMode::Deferred, real())
 }
 
 impl Redacted {

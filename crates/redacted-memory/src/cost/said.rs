@@ -8,29 +8,26 @@ use throughline_conversation_memory::{
 };
 use throughline_domain::UserId;
 
-use crate::failure::Failure;
+use super::Fault;
 
 /// What two sides said. Other fields of a line are left alone.
 #[derive(Deserialize)]
-pub(super) struct Said {
+pub struct Said {
     user_message: String,
     assistant_answer: String,
 }
 
 impl Said {
-    pub(super) fn bytes(&self) -> usize {
+    /// Bytes of both texts.
+    pub fn bytes(&self) -> usize {
         self.user_message.len() + self.assistant_answer.len()
     }
 
-    pub(super) fn turn(&self, user: UserId, key: &str) -> Result<NewTurn, Failure> {
-        let unusable = |error: &(dyn std::error::Error + 'static)| {
-            Failure::caused("invalid_line", "a turn cannot be stored", error)
-        };
-        let kind = ChannelKind::parse("web").map_err(|error| unusable(&error))?;
+    pub(super) fn turn(&self, user: UserId, key: &str) -> Result<NewTurn, Fault> {
         let draft = TurnDraft {
-            key: ClientMessageId::parse(key).map_err(|error| unusable(&error))?,
+            key: ClientMessageId::parse(key)?,
             user,
-            scope: ChannelScope::new(kind, "bench").map_err(|error| unusable(&error))?,
+            scope: ChannelScope::new(ChannelKind::parse("web")?, "bench")?,
             canvas: None,
             said_at: None,
             user_message: self.user_message.clone(),
@@ -38,34 +35,24 @@ impl Said {
             tool_calls: None,
             metadata: None,
         };
-        draft.validate().map_err(|error| unusable(&error))
+        Ok(draft.validate()?)
     }
 }
 
-/// One turn a line.
-pub(super) fn read(lines: impl BufRead) -> Result<Vec<Said>, Failure> {
+/// One turn a line, as JSON.
+pub fn read(lines: impl BufRead) -> Result<Vec<Said>, Fault> {
     let mut said = Vec::new();
-    for (index, line) in lines.lines().enumerate() {
-        let line = line.map_err(|error| {
-            Failure::caused("unreadable_input", "the file cannot be read", &error)
-        })?;
-        let turn = serde_json::from_str(&line).map_err(|error| {
-            Failure::caused(
-                "invalid_line",
-                &format!("line {} is wrong", index + 1),
-                &error,
-            )
-        })?;
-        said.push(turn);
+    for line in lines.lines() {
+        said.push(serde_json::from_str(&line?)?);
     }
     if said.is_empty() {
-        return Err(Failure::failed("invalid_line", "the file has no line"));
+        return Err("the file has no line".into());
     }
     Ok(said)
 }
 
 /// Turns of nothing but what is looked for, a different value in each.
-pub(super) fn dense(turns: usize) -> Vec<Said> {
+pub fn dense(turns: usize) -> Vec<Said> {
     let said = |n: usize| Said {
         user_message: format!(
             "write jo{n}@example.com or ring +44 20 7946 0{:03}, card 4111 1111 1111 1111",
