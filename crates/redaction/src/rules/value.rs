@@ -73,6 +73,9 @@ fn trim(bytes: &[u8], from: usize, mut end: usize) -> usize {
 /// How much of a value is judged: the head tells, and many long values stay cheap.
 const HEAD: usize = 96;
 
+/// How far into a value a mask makes it a placeholder.
+const MASK_REACH: usize = 1_024;
+
 /// The part of a value that is judged.
 pub(crate) fn head(value: &str) -> &str {
     let mut end = value.len().min(HEAD);
@@ -127,7 +130,10 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
     ];
     let lower = head(value).to_ascii_lowercase();
     let text = lower.trim_matches(|ch: char| matches!(ch, '"' | '\'' | '[' | ']' | '(' | ')'));
-    let masked = memchr::memchr_iter(b'[', value.as_bytes())
+    // A mask far behind the head hides nothing of what is judged, and a long run that many names stand
+    // in must not be looked through for each of them.
+    let near = &value.as_bytes()[..value.len().min(MASK_REACH)];
+    let masked = memchr::memchr_iter(b'[', near)
         .take(8)
         .any(|open| placeholder_follows(value.as_bytes(), open));
     masked
