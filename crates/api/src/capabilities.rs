@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use throughline_conversation_memory::ConversationMemory;
+use throughline_conversation_memory::{ConversationMemory, RawReads};
 use throughline_domain::{Clock, Ids, TenantId};
 use throughline_erasure::Erasure;
 use throughline_platform_identity::PlatformIdentity;
@@ -18,6 +18,8 @@ pub struct Capabilities {
     pub identity: Arc<dyn PlatformIdentity>,
     /// What was said.
     pub memory: Arc<dyn ConversationMemory>,
+    /// The same without masks, for operators, with a trace.
+    pub raw: Arc<dyn RawReads>,
     /// Forgetting people.
     pub erasure: Arc<dyn Erasure>,
     /// Tenants and keys.

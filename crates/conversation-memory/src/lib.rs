@@ -14,8 +14,10 @@ mod key;
 mod lease;
 mod limits;
 mod new_turn;
+mod raw_reads;
 mod read;
 mod redaction;
+mod redaction_queue;
 mod retention;
 mod turn;
 
@@ -38,8 +40,10 @@ pub use limits::{
     MAX_USER_MESSAGE_BYTES,
 };
 pub use new_turn::{NewTurn, TurnDraft};
+pub use raw_reads::RawReads;
 pub use read::{Limit, Position, RecentPage, RecentQuery, Usage};
 pub use redaction::{ContentForm, MaskedContent, Redaction};
+pub use redaction_queue::{Backlog, Due, RedactionQueue, Seen, Settlement};
 pub use retention::{
     Caps, Chunk, Load, OverCap, Pass, Reconciled, Restamp, Restamped, Retention, RetentionError,
     Swept,

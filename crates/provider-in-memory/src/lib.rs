@@ -11,6 +11,8 @@ mod leases;
 mod log;
 mod memory;
 mod people;
+mod raw_reads;
+mod redaction_queue;
 mod retention;
 mod state;
 mod store;

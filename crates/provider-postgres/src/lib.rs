@@ -13,6 +13,7 @@ mod identity;
 mod memory;
 mod metrics;
 mod migrate;
+mod redaction_queue;
 mod retention;
 mod row;
 mod schema_status;

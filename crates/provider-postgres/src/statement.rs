@@ -5,7 +5,7 @@
 
 use tokio_postgres::types::Type;
 
-use crate::{audit, erasure, identity, memory, retention, schema_status, tenancy};
+use crate::{audit, erasure, identity, memory, redaction_queue, retention, schema_status, tenancy};
 
 /// One SQL text. It starts with `-- name`, and the same name stands in the metrics.
 #[derive(Debug)]
@@ -35,6 +35,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Statement> {
         identity::FOR_TENANT,
         memory::FOR_TENANT,
         retention::FOR_TENANT,
+        redaction_queue::FOR_TENANT,
         audit::FOR_TENANT,
         erasure::FOR_TENANT,
     ];
@@ -43,6 +44,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Statement> {
         tenancy::FOR_OPERATOR,
         schema_status::FOR_OPERATOR,
         retention::FOR_OPERATOR,
+        redaction_queue::FOR_OPERATOR,
     ];
     let one = one.into_iter().flatten().map(|statement| &statement.0);
     let rows = rows.into_iter().flatten().map(|statement| &statement.0);

@@ -3,7 +3,7 @@
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::command::{admin, demo, import, job, migrate, serve, version};
+use crate::command::{admin, bench, demo, import, job, migrate, redact, serve, version};
 use crate::failure::Failure;
 use crate::output::say;
 use crate::settings::Environment;
@@ -34,6 +34,10 @@ enum Command {
     Admin(admin::Args),
     /// Do one run of a job, straight in the database
     Job(job::Args),
+    /// Find personal data and secrets in lines of text
+    Redact(redact::Args),
+    /// Measure
+    Bench(bench::Args),
     /// Print version and build
     Version(version::Args),
 }
@@ -57,6 +61,8 @@ pub(crate) fn run() -> Result<(), Failure> {
             Command::Import(args) => import::run(&args).await,
             Command::Admin(args) => admin::run(args, &environment).await,
             Command::Job(args) => job::run(args, &environment).await,
+            Command::Redact(args) => redact::run(&args),
+            Command::Bench(args) => bench::run(args, &environment).await,
             Command::Version(args) => version::run(&args),
         }
     });

@@ -6,13 +6,13 @@ use async_trait::async_trait;
 use axum::Router;
 use prometheus::Registry;
 use throughline_api::{Capabilities, Draining, NotReady, RateLimit, StoreHealth};
-use throughline_conversation_memory::ConversationMemory;
-use throughline_domain::{SystemClock, SystemIds};
+use throughline_conversation_memory::{ConversationMemory, RawReads, RedactionQueue};
+use throughline_domain::{Ids as _, SystemClock, SystemIds};
 use throughline_erasure::Erasure;
 use throughline_jobs::Jobs;
 use throughline_platform_identity::{Cached, PlatformIdentity};
 use throughline_provider_in_memory::InMemoryStore;
-use throughline_redacted_memory::RedactedMemory;
+use throughline_redacted_memory::{RedactedMemory, Scanner};
 use throughline_tenancy::{Tenancy, TenantConfig};
 
 use crate::failure::Failure;
@@ -33,23 +33,30 @@ pub(crate) fn assemble<S>(
     health: Arc<dyn StoreHealth>,
     settings: &Settings,
     registry: &Registry,
+    scanner: Scanner,
     jobs: Arc<Jobs>,
 ) -> Result<Service, Failure>
 where
-    S: Tenancy + PlatformIdentity + ConversationMemory + Erasure + 'static,
+    S: Tenancy
+        + PlatformIdentity
+        + ConversationMemory
+        + RawReads
+        + RedactionQueue
+        + Erasure
+        + 'static,
 {
     let (clock, ids) = (Arc::new(SystemClock), Arc::new(SystemIds));
-    let memory = RedactedMemory::built_in(
+    let memory = RedactedMemory::new(
         Arc::clone(store) as _,
         Arc::clone(store) as _,
-        clock.clone(),
-        ids.as_ref(),
-        registry,
-    )
-    .map_err(|error| unusable(&error))?;
+        scanner,
+        ids.secret(),
+    );
+    let memory = memory.sending_back(Arc::clone(store) as _);
     let capabilities = Capabilities {
         identity: Arc::new(Cached::new(Arc::clone(store) as _)),
         memory: Arc::new(memory),
+        raw: Arc::clone(store) as _,
         erasure: Arc::clone(store) as _,
         tenancy: Arc::clone(store) as _,
         clock,
@@ -70,6 +77,11 @@ where
         draining,
         jobs,
     })
+}
+
+/// What looks at turns: one for those that come in and those that wait.
+pub(crate) fn scanner(registry: &Registry) -> Result<Scanner, Failure> {
+    Scanner::built_in(Arc::new(SystemClock), registry).map_err(|error| unusable(&error))
 }
 
 fn unusable(error: &prometheus::Error) -> Failure {

@@ -100,6 +100,8 @@ declare::settings! {
         gc_interval: Option<Span> = None, "6h";
         /// Rows one transaction of a sweep deletes, at most.
         gc_chunk: Between<1, 10_000> = Some("1000"), "";
+        /// How often to scan turns that were stored unscanned.
+        redaction_interval: Span = Some("2s"), "";
         /// When to compare counters with turns: five cron fields, in UTC.
         reconcile_cron: Schedule = Some("0 3 * * SUN"), "";
     }

@@ -89,6 +89,7 @@ pub(crate) async fn service_with(
     let mut capabilities = Capabilities {
         identity: store.clone(),
         memory: Arc::new(memory.unwrap()),
+        raw: store.clone(),
         erasure: store.clone(),
         tenancy: store.clone(),
         clock: clock.clone(),

@@ -14,7 +14,7 @@ const NOT_A_TENANTS: [(&str, &str); 3] = [
 ];
 
 /// Statements over all tenants, with the reason.
-const OVER_ALL_TENANTS: [(&str, &str); 2] = [
+const OVER_ALL_TENANTS: [(&str, &str); 4] = [
     (
         "tenant_list",
         "lists the tenants themselves: `$1` is the name to go on after",
@@ -22,6 +22,14 @@ const OVER_ALL_TENANTS: [(&str, &str); 2] = [
     (
         "gc_oldest_ended",
         "the age of the oldest waiting turn, a gauge without a tenant",
+    ),
+    (
+        "redaction_tenants_due",
+        "lists tenants that have turns to scan: `$1` is the name to go on after",
+    ),
+    (
+        "redaction_backlog",
+        "how many turns wait for a scan and since when, gauges without a tenant",
     ),
 ];
 

@@ -4,8 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use throughline_conversation_memory::contract::{RetentionSubject, Subject as MemorySubject};
-use throughline_conversation_memory::{Audit, ConversationMemory, Leases, Retention};
+use throughline_conversation_memory::contract::{
+    RedactionSubject, RetentionSubject, Subject as MemorySubject,
+};
+use throughline_conversation_memory::{
+    Audit, ConversationMemory, Leases, RawReads, RedactionQueue, Retention,
+};
 use throughline_domain::{Actor, ManualClock, SystemIds, TenantId, Timestamp, UserId};
 use throughline_erasure::Erasure;
 use throughline_erasure::contract::{
@@ -149,6 +153,20 @@ impl MemorySubject for Scratch {
         let number = self.next_user.fetch_add(1, Ordering::Relaxed);
         let who = ChannelUser::new(PlatformKind::Custom, &format!("scratch {number}")).unwrap();
         self.store.resolve(tenant, &who).await.unwrap().user_id
+    }
+}
+
+impl RedactionSubject for Scratch {
+    fn queue(&self) -> Arc<dyn RedactionQueue> {
+        self.store.clone()
+    }
+
+    fn raw(&self) -> Arc<dyn RawReads> {
+        self.store.clone()
+    }
+
+    fn audit(&self) -> Arc<dyn Audit> {
+        self.store.clone()
     }
 }
 
