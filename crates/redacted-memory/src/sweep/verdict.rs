@@ -38,12 +38,11 @@ impl Sweep {
         let turn = due.turn.clone();
         // On a thread of its own: a scan that never ends holds up nothing but itself.
         let scan = tokio::task::spawn_blocking(move || scanner.found(&content(&turn)));
-        let found = match tokio::time::timeout(self.patience, scan).await {
-            Ok(Ok(found)) => found,
-            Ok(Err(_)) | Err(_) => {
-                self.scanner.metrics().failed(1);
-                None
-            }
+        let found = if let Ok(Ok(found)) = tokio::time::timeout(self.patience, scan).await {
+            found
+        } else {
+            self.scanner.metrics().failed(1);
+            None
         };
         let found = found.and_then(|found| merged(&due.turn, found, changes));
         match (found, changes) {
