@@ -52,11 +52,25 @@ pub async fn a_raw_read_returns_every_state_verbatim(subject: &dyn RedactionSubj
         .iter()
         .map(|turn| turn.redaction.state())
         .collect();
-    use RedactionState::{Clean, Pending, Redacted};
-    assert_eq!(states, [Redacted, Redacted, Clean, Pending]);
+    assert_eq!(
+        states,
+        [
+            RedactionState::Redacted,
+            RedactionState::Redacted,
+            RedactionState::Clean,
+            RedactionState::Pending
+        ]
+    );
     let forms: Vec<_> = raw.turns.iter().map(|turn| turn.form).collect();
-    use ContentForm::{Masked, Raw};
-    assert_eq!(forms, [Masked, Raw, Raw, Raw]);
+    assert_eq!(
+        forms,
+        [
+            ContentForm::Masked,
+            ContentForm::Raw,
+            ContentForm::Raw,
+            ContentForm::Raw
+        ]
+    );
     assert_eq!(raw.pending_excluded, 0);
 }
 
