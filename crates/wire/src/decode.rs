@@ -22,10 +22,10 @@ fn decode<T: DeserializeOwned>(bytes: &[u8], allowed: &[&str]) -> Result<T, Prob
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Problem::new(Code::InvalidJson, "the body is not UTF-8"))?;
     // Before any field: half a document is no JSON, whatever its first half says.
-    let reserved = reserved::find(text).map_err(|error| problem(&error, None))?;
-    if let Some(name) = reserved.filter(|name| !allowed.contains(name)) {
-        let detail = format!("the field {name} is reserved; leave it out");
-        return Err(Problem::new(Code::ReservedField, detail).at(format!("/{name}")));
+    let reserved = reserved::find(text, allowed).map_err(|error| problem(&error, None))?;
+    if let Some(found) = reserved {
+        let detail = format!("the field {} is reserved; leave it out", found.name);
+        return Err(Problem::new(Code::ReservedField, detail).at(found.pointer()));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
     let body = serde_path_to_error::deserialize(Objects(&mut reader)).map_err(|error| {
