@@ -120,7 +120,7 @@ impl Counters {
         self.write_failures.with_label_values(&["rejected"]).inc();
     }
 
-    /// A turn's author could not be resolved.
+    /// A turn's author could not be resolved, or its key not be looked up.
     pub(crate) fn append_not_sent(&self) {
         self.append_failures.with_label_values(&["sync"]).inc();
         self.write_failures.with_label_values(&["transport"]).inc();

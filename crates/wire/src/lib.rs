@@ -14,6 +14,7 @@ mod fault;
 mod identity;
 mod jobs;
 mod merge;
+mod objects;
 pub mod paths;
 mod problem;
 mod read;

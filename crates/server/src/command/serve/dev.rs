@@ -27,6 +27,10 @@ pub(super) async fn serve(settings: &Settings, signals: Signals) -> Result<(), F
             "the in-memory store lives in one process; set replicas to 1, or use a database",
         ));
     }
+    distinct(
+        settings.dev_key.as_ref(),
+        settings.dev_operator_key.as_ref(),
+    )?;
     let store = in_memory();
     let key = furnish(&store, settings).await?;
     let registry = prometheus::Registry::new();
@@ -78,6 +82,18 @@ async fn furnish(store: &InMemoryStore, settings: &Settings) -> Result<Option<St
     };
     let minted = store.mint_key(&tenant, key).await.map_err(refused)?;
     Ok(Some(minted.token.reveal().to_owned()))
+}
+
+/// One token cannot be a tenant's and an operator's: whichever came last would win.
+fn distinct(tenant: Option<&SecretString>, operator: Option<&SecretString>) -> Result<(), Failure> {
+    let same = tenant
+        .zip(operator)
+        .is_some_and(|(tenant, operator)| tenant.expose_secret() == operator.expose_secret());
+    if same {
+        let text = "dev_key and dev_operator_key are the same; give each a value of its own";
+        return Err(Failure::usage("invalid_setting", text));
+    }
+    Ok(())
 }
 
 fn key_id() -> KeyId {
