@@ -12,6 +12,7 @@ use throughline_tests::{
     CLIENT_SCOPES, Client, Service, append_body, migrated_database, operator_key, tenant_client,
 };
 use tokio::sync::Notify;
+use tokio_util::task::TaskTracker;
 
 /// The server dies after so many answered appends of a round.
 const KILLS: [usize; 8] = [1, 3, 10, 25, 40, 60, 90, 150];
@@ -29,9 +30,10 @@ fn told(round: usize, n: usize) -> Value {
 /// Appends until the server goes; tells when `after` appends were answered.
 async fn append(client: Client, round: usize, after: usize, reached: Arc<Notify>) -> usize {
     let answered = Arc::new(AtomicUsize::new(0));
+    let tasks = TaskTracker::new();
     let lanes = (0..4).map(|lane| {
         let (client, answered, reached) = (client.clone(), answered.clone(), reached.clone());
-        tokio::spawn(async move {
+        tasks.spawn(async move {
             for n in (lane..).step_by(4) {
                 let path = "/v1/tenants/acme/turns";
                 let answer = client.call(Method::POST, path, Some(&told(round, n))).await;
@@ -100,13 +102,14 @@ async fn killing_the_server_leaves_no_row_readable_unscanned() {
     let changed = operator.call(Method::PATCH, path, Some(&config)).await;
     changed.expect("the service answers").ok();
 
+    let tasks = TaskTracker::new();
     let mut answered = 0;
     for (round, after) in KILLS.into_iter().enumerate() {
         let operator = service.client(&key);
         let client = service.client(acme.key());
         let reached = Arc::new(Notify::new());
-        let appending = tokio::spawn(append(client, round, after, reached.clone()));
-        let sweeping = tokio::spawn(sweep(operator));
+        let appending = tasks.spawn(append(client, round, after, reached.clone()));
+        let sweeping = tasks.spawn(sweep(operator));
         reached.notified().await;
         service.signal(Signal::KILL);
         service.ended(Duration::from_secs(10)).await;
