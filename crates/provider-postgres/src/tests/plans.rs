@@ -14,8 +14,6 @@ insert into tenant_streams select 't' || n, 10000 from generate_series(0, 9) n;
 insert into users
 select 't' || n % 10, lpad(to_hex(n / 10), 32, '0')::uuid, 'active', null, 1, 100, 1000, 1, '2023-11-01', '2023-11-01'
 from generate_series(0, 99999) n;
-insert into idempotency_tombstones select 't' || n % 10, 'd' || n, 'ttl', '2024-01-01'
-from generate_series(0, 9999) n;
 insert into cross_channel_messages
 select 't' || n % 10, lpad(to_hex(n), 32, '0')::uuid, n / 10,
     lpad(to_hex(n / 10 % 100), 32, '0')::uuid, lpad(to_hex(n / 10 % 100), 32, '0')::uuid,
