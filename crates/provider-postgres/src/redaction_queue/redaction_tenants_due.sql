@@ -10,14 +10,17 @@ and (
         where x.tenant_id = t.tenant_id
         and x.redaction_state = 'pending'
     )
-    or exists (
-        select
+    -- The lowest version out of the index: "is there a lower one" may read a table of turns through
+    -- where there is none.
+    or (
+        select x.detector_version
         from cross_channel_messages x
         where x.tenant_id = t.tenant_id
         and x.redaction_state <> 'pending'
         and x.content_form = 'raw'
-        and x.detector_version < $2
-    )
+        order by x.detector_version
+        limit 1
+    ) < $2
 )
 order by t.tenant_id
 limit $3
