@@ -109,6 +109,13 @@ impl TenantConfig {
                 "from 1 to 3650",
             ),
             (
+                "/email_claim_ttl_days",
+                u64::from(self.email_claim_ttl_days),
+                1,
+                3650,
+                "from 1 to 3650",
+            ),
+            (
                 "/turn_cap",
                 self.turn_cap,
                 1,

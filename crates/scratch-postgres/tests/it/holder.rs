@@ -23,7 +23,7 @@ fn holder() {
                 server.pid().unwrap(),
                 server.socket_dir().display()
             ));
-            thread::park();
+            hold_for_ever();
         }
         "shared" => {
             let shared = Shared::attach().unwrap();
@@ -37,9 +37,16 @@ fn holder() {
             database.psql("insert into t values (1);").unwrap();
             let data = shared.psql("postgres", "show data_directory;").unwrap();
             tell(&format!("{data} {}", database.name()));
-            thread::park();
+            hold_for_ever();
         }
         other => panic!("no role {other}"),
+    }
+}
+
+/// Parking alone may end for no reason.
+fn hold_for_ever() -> ! {
+    loop {
+        thread::park();
     }
 }
 
