@@ -12,8 +12,11 @@ mod error;
 mod key;
 mod limits;
 mod new_turn;
+mod outbox;
+mod queue;
 mod read;
 mod redaction;
+mod stored_append;
 mod turn;
 
 #[cfg(feature = "contract")]
@@ -33,8 +36,14 @@ pub use limits::{
     MAX_USER_MESSAGE_BYTES,
 };
 pub use new_turn::{NewTurn, TurnDraft};
+pub use outbox::{
+    DueTenants, Enqueued, Fate, Lease, Leased, MAX_ATTEMPTS, Next, Outbox, OutboxEntry,
+    OutboxError, OutboxQuery, OutboxState, OutboxStats, Settled, Settlement, retry_wait,
+};
+pub use queue::{AppendQueue, NotKept};
 pub use read::{Limit, Position, RecentPage, RecentQuery, Usage};
 pub use redaction::{ContentForm, MaskedContent, Redaction};
+pub use stored_append::{AuthorRef, QueuedAppend, QueuedAuthor, Unreadable};
 pub use turn::{RedactionState, Turn};
 
 /// The capability `crossChannelConversationMemory@1`.

@@ -14,7 +14,7 @@ mod timestamp;
 
 pub use actor::{Actor, InvalidActor};
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use ids::{Ids, InvalidId, KeyId, SeededIds, SystemIds, TurnId, UserId};
+pub use ids::{Ids, InvalidId, KeyId, OutboxId, SeededIds, SystemIds, TurnId, UserId, WorkerId};
 pub use json::{Json, JsonFault};
 pub use tenant::{InvalidTenantId, TenantId};
 pub use text::{TextFault, check_text, truncate_graphemes};

@@ -6,6 +6,7 @@
 
 mod identity;
 mod memory;
+mod outbox;
 mod state;
 mod store;
 mod tenancy;

@@ -12,6 +12,8 @@ use throughline_domain::{TenantId, Timestamp, TurnId, UserId};
 use throughline_platform_identity::{Identity, PlatformUserId};
 use throughline_tenancy::{KeyRecord, Principal, Tenant};
 
+use crate::outbox::Line;
+
 /// A token's hash. Finding it by value tells a guesser nothing: it cannot be steered towards a stored
 /// one without inverting the hash.
 pub(crate) type TokenHash = [u8; 32];
@@ -29,6 +31,7 @@ pub(crate) struct TenantState {
     pub(crate) keys: Keys,
     pub(crate) people: People,
     pub(crate) log: Log,
+    pub(crate) outbox: Line,
 }
 
 /// Minted keys, oldest first, and the way from a token to one of them.
@@ -94,6 +97,7 @@ impl TenantState {
             keys: Keys::default(),
             people: People::default(),
             log: Log::default(),
+            outbox: Line::default(),
         }
     }
 }

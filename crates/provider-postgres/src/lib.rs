@@ -11,6 +11,7 @@ mod identity;
 mod memory;
 mod metrics;
 mod migrate;
+mod outbox;
 mod row;
 mod schema_status;
 mod session;

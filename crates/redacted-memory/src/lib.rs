@@ -2,7 +2,8 @@
 //!
 //! [`RedactedMemory`] stands between the callers and a store: an append is scanned before it is stored,
 //! in the tenant's mode, and a read gets masks in the place of what was found. Whoever holds it as
-//! `dyn ConversationMemory` cannot read unscanned or unmasked text by mistake.
+//! `dyn ConversationMemory` cannot read unscanned or unmasked text by mistake. [`RedactedOutbox`] does the
+//! same for appends that wait.
 //!
 //! Belongs here: modes, the limits of a scan on the way in, masks on the way out, their metrics. Does not
 //! belong here: rules that look at text (`redaction`), a store, jobs.
@@ -10,10 +11,12 @@
 mod mask;
 mod memory;
 mod metrics;
+mod outbox;
 mod rules;
 mod scan;
 
 pub use memory::RedactedMemory;
 pub use metrics::RedactionMetrics;
+pub use outbox::RedactedOutbox;
 pub use rules::{Rules, TenantRules};
 pub use scan::{Scanned, Scanner};

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use prometheus::Registry;
 use throughline_conversation_memory::{
     AppendError, Appended, Cause, ChannelScope, ConversationMemory, Limit, MemoryError, NewTurn,
-    RecentPage, RecentQuery, RedactionState, RejectReason, Turn, Usage,
+    Outbox, RecentPage, RecentQuery, RedactionState, RejectReason, Turn, Usage,
 };
 use throughline_domain::{Clock, Ids, TenantId, UserId};
 use throughline_redaction::Detector;
@@ -14,6 +14,7 @@ use throughline_tenancy::{RedactionMode, Tenancy};
 
 use crate::mask::masked;
 use crate::metrics::RedactionMetrics;
+use crate::outbox::RedactedOutbox;
 use crate::rules::{Configured, Rules, TenantRules};
 use crate::scan::Scanner;
 
@@ -51,6 +52,11 @@ impl RedactedMemory {
         let metrics = Arc::new(RedactionMetrics::register(registry)?);
         let scanner = Scanner::new(Arc::new(Detector::default()), clock, metrics);
         Ok(Self::new(inner, tenancy, scanner, ids.secret()))
+    }
+
+    /// The outbox beside this memory, by the same rules.
+    pub fn outbox(&self, inner: Arc<dyn Outbox>) -> RedactedOutbox {
+        RedactedOutbox::new(inner, Arc::clone(&self.rules), self.scanner.clone())
     }
 
     async fn rules_for_reading(&self, tenant: &TenantId) -> Result<Arc<Rules>, MemoryError> {

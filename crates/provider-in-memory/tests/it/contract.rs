@@ -11,3 +11,7 @@ mod identity {
 mod memory {
     throughline_conversation_memory::conversation_memory_contract!(crate::subject::subject);
 }
+
+mod outbox {
+    throughline_conversation_memory::outbox_contract!(crate::subject::subject);
+}

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use throughline_conversation_memory::ConversationMemory;
 use throughline_conversation_memory::contract as memory_contract;
+use throughline_conversation_memory::{ConversationMemory, Outbox};
 use throughline_domain::{ManualClock, SystemIds, TenantId, Timestamp, UserId};
 use throughline_platform_identity::contract as identity_contract;
 use throughline_platform_identity::{ChannelUser, PlatformIdentity, PlatformKind};
@@ -99,5 +99,11 @@ impl memory_contract::Subject for Subject {
         let who = ChannelUser::new(PlatformKind::Custom, &number.to_string());
         let resolved = self.store.resolve(tenant, &who.expect("a plain id")).await;
         resolved.expect("resolves").user_id
+    }
+}
+
+impl memory_contract::OutboxSubject for Subject {
+    fn outbox(&self) -> Arc<dyn Outbox> {
+        self.store.clone()
     }
 }

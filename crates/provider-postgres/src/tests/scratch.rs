@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use throughline_conversation_memory::ConversationMemory;
-use throughline_conversation_memory::contract::Subject as MemorySubject;
+use throughline_conversation_memory::contract::{OutboxSubject, Subject as MemorySubject};
+use throughline_conversation_memory::{ConversationMemory, Outbox};
 use throughline_domain::{ManualClock, SystemIds, TenantId, Timestamp, UserId};
 use throughline_platform_identity::contract::Subject as IdentitySubject;
 use throughline_platform_identity::{ChannelUser, PlatformIdentity, PlatformKind};
@@ -137,5 +137,11 @@ impl MemorySubject for Scratch {
         let number = self.next_user.fetch_add(1, Ordering::Relaxed);
         let who = ChannelUser::new(PlatformKind::Custom, &format!("scratch {number}")).unwrap();
         self.store.resolve(tenant, &who).await.unwrap().user_id
+    }
+}
+
+impl OutboxSubject for Scratch {
+    fn outbox(&self) -> Arc<dyn Outbox> {
+        self.store.clone()
     }
 }
