@@ -8,12 +8,13 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use throughline_conversation_memory::{
-    AppendError, Appended, ChannelScope, Limit, MemoryError, NewTurn, RecentPage, RecentQuery,
-    Turn, Usage,
+    AppendError, Appended, ChannelScope, Limit, MemoryError, NewTurn, NotKept, Outbox,
+    QueuedAppend, RecentPage, RecentQuery, Turn, Usage,
 };
 use throughline_domain::{Clock, Ids, TenantId, UserId};
 use throughline_platform_identity::{ChannelUser, IdentityError, PlatformUserId, Resolved, User};
 use throughline_tenancy::Tenancy;
+use throughline_wire::OutboxRunAnswer;
 
 use crate::Capabilities;
 use crate::authenticator::Authenticator;
@@ -80,6 +81,10 @@ impl Tenant {
         self.capabilities.memory.append_batch(&self.id, turns).await
     }
 
+    pub(crate) async fn keep(&self, appends: Vec<QueuedAppend>) -> Vec<Result<(), NotKept>> {
+        self.capabilities.queue.keep(&self.id, appends).await
+    }
+
     pub(crate) async fn recent(
         &self,
         user: UserId,
@@ -125,6 +130,14 @@ impl Operator {
 
     pub(crate) fn tenancy(&self) -> &dyn Tenancy {
         &*self.capabilities.tenancy
+    }
+
+    pub(crate) fn outbox(&self) -> &dyn Outbox {
+        &*self.capabilities.outbox
+    }
+
+    pub(crate) async fn sweep(&self) -> OutboxRunAnswer {
+        self.capabilities.sweep.sweep().await
     }
 
     /// After a change of who may call: this process honours it at once.

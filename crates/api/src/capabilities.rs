@@ -4,10 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use throughline_conversation_memory::ConversationMemory;
+use throughline_conversation_memory::{AppendQueue, ConversationMemory, Outbox};
 use throughline_domain::{Clock, Ids};
 use throughline_platform_identity::PlatformIdentity;
 use throughline_tenancy::Tenancy;
+use throughline_wire::OutboxRunAnswer;
+
+use crate::AppendCounters;
 
 /// Everything the surface stands on.
 #[derive(Clone)]
@@ -16,6 +19,14 @@ pub struct Capabilities {
     pub identity: Arc<dyn PlatformIdentity>,
     /// What was said.
     pub memory: Arc<dyn ConversationMemory>,
+    /// Where a turn goes that the store did not take.
+    pub queue: Arc<dyn AppendQueue>,
+    /// What waits in the store, for operators.
+    pub outbox: Arc<dyn Outbox>,
+    /// Empties queue and outbox.
+    pub sweep: Arc<dyn OutboxSweep>,
+    /// The counters that appends share, however they came.
+    pub appends: Arc<AppendCounters>,
     /// Tenants and keys.
     pub tenancy: Arc<dyn Tenancy>,
     /// Now.
@@ -31,6 +42,13 @@ pub struct Capabilities {
 pub trait StoreHealth: Send + Sync {
     /// `Ok` when it is reachable and its schema fits.
     async fn check(&self) -> Result<(), NotReady>;
+}
+
+/// Empties queue and outbox into the store.
+#[async_trait]
+pub trait OutboxSweep: Send + Sync {
+    /// One sweep, after the one that may be running.
+    async fn sweep(&self) -> OutboxRunAnswer;
 }
 
 /// Why it cannot.

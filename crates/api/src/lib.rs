@@ -9,6 +9,7 @@
 
 mod admin;
 mod admission;
+mod append_counters;
 mod authenticator;
 mod body;
 mod caller;
@@ -28,7 +29,8 @@ mod settings;
 mod shared;
 mod v1;
 
-pub use capabilities::{Capabilities, Draining, NotReady, StoreHealth};
+pub use append_counters::AppendCounters;
+pub use capabilities::{Capabilities, Draining, NotReady, OutboxSweep, StoreHealth};
 pub use router::router;
 pub use routes::{Access, RouteInfo, route_list};
 pub use settings::{RateLimit, Settings};

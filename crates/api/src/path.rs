@@ -3,7 +3,7 @@
 use axum::extract::{FromRequestParts, MatchedPath};
 use axum::http::request::Parts;
 use percent_encoding::percent_decode_str;
-use throughline_domain::{KeyId, TenantId, UserId};
+use throughline_domain::{KeyId, OutboxId, TenantId, UserId};
 use throughline_wire::{Code, Place};
 
 use crate::failure::Failure;
@@ -34,6 +34,9 @@ pub(crate) struct PathUser(pub(crate) UserId);
 /// `{key_id}`.
 pub(crate) struct PathKey(pub(crate) KeyId);
 
+/// `{entry_id}`.
+pub(crate) struct PathEntry(pub(crate) OutboxId);
+
 /// `{tenant}` on the operators' surface; a name that no tenant can have is one that no tenant has.
 pub(crate) struct PathTenant(pub(crate) TenantId);
 
@@ -48,6 +51,13 @@ impl<S: Sync> FromRequestParts<S> for PathKey {
     type Rejection = Failure;
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         Ok(Self(id(parts, "key_id")?))
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for PathEntry {
+    type Rejection = Failure;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        Ok(Self(id(parts, "entry_id")?))
     }
 }
 

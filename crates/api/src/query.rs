@@ -73,6 +73,18 @@ impl Query {
         })
     }
 
+    /// Whether an append is to be queued when the store cannot take it.
+    pub(crate) fn queues(&self) -> Result<bool, Problem> {
+        match self.text("on_unavailable")?.as_deref() {
+            None => Ok(false),
+            Some("queue") => Ok(true),
+            Some(_) => {
+                let detail = "on_unavailable is queue, or absent";
+                Err(Place::Parameter("on_unavailable").invalid(detail))
+            }
+        }
+    }
+
     /// Epoch milliseconds.
     pub(crate) fn moment(&self, name: &str) -> Result<Option<Timestamp>, Problem> {
         let Some(text) = self.text(name)? else {

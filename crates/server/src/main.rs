@@ -9,6 +9,7 @@ mod cli;
 mod command;
 mod failure;
 mod output;
+mod queue;
 mod server;
 mod service;
 mod settings;

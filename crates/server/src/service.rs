@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use axum::Router;
 use prometheus::Registry;
-use throughline_api::{Capabilities, Draining, NotReady, RateLimit, StoreHealth};
-use throughline_conversation_memory::ConversationMemory;
+use throughline_api::{AppendCounters, Capabilities, Draining, NotReady, RateLimit, StoreHealth};
+use throughline_conversation_memory::{ConversationMemory, Outbox};
 use throughline_domain::{SystemClock, SystemIds};
 use throughline_platform_identity::PlatformIdentity;
 use throughline_provider_in_memory::InMemoryStore;
@@ -14,24 +14,26 @@ use throughline_redacted_memory::RedactedMemory;
 use throughline_tenancy::{Tenancy, TenantConfig};
 
 use crate::failure::Failure;
+use crate::queue::{self, Queue};
 use crate::server::Limits;
 use crate::settings::Settings;
 
-/// The router, and the switch that turns /readyz to 503.
+/// The router, what empties the queues behind it, and the switch that turns /readyz to 503.
 pub(crate) struct Service {
+    pub(crate) queue: Queue,
     pub(crate) router: Router,
     pub(crate) draining: Draining,
 }
 
 /// Puts one store that has all three capabilities behind the router.
-pub(crate) fn assemble<S>(
+pub(crate) async fn assemble<S>(
     store: &Arc<S>,
     health: Arc<dyn StoreHealth>,
     settings: &Settings,
     registry: &Registry,
 ) -> Result<Service, Failure>
 where
-    S: Tenancy + PlatformIdentity + ConversationMemory + 'static,
+    S: Tenancy + PlatformIdentity + ConversationMemory + Outbox + 'static,
 {
     let (clock, ids) = (Arc::new(SystemClock), Arc::new(SystemIds));
     let memory = RedactedMemory::built_in(
@@ -42,9 +44,24 @@ where
         registry,
     )
     .map_err(|error| unusable(&error))?;
-    let capabilities = Capabilities {
-        identity: Arc::clone(store) as _,
+    let appends = AppendCounters::register(registry).map_err(|error| unusable(&error))?;
+    let parts = queue::Parts {
+        outbox: Arc::new(memory.outbox(Arc::clone(store) as _)),
         memory: Arc::new(memory),
+        identity: Arc::clone(store) as _,
+        tenancy: Arc::clone(store) as _,
+        appends: Arc::new(appends),
+        clock: clock.clone(),
+        ids: ids.clone(),
+    };
+    let queue = Queue::open(parts.clone(), settings, registry).await?;
+    let capabilities = Capabilities {
+        identity: parts.identity,
+        memory: parts.memory,
+        queue: queue.keeper(),
+        outbox: parts.outbox,
+        sweep: queue.sweep(),
+        appends: parts.appends,
         tenancy: Arc::clone(store) as _,
         clock,
         ids,
@@ -58,10 +75,14 @@ where
         draining.clone(),
     )
     .map_err(|error| unusable(&error))?;
-    Ok(Service { router, draining })
+    Ok(Service {
+        queue,
+        router,
+        draining,
+    })
 }
 
-fn unusable(error: &prometheus::Error) -> Failure {
+pub(crate) fn unusable(error: &prometheus::Error) -> Failure {
     Failure::caused("metrics_unusable", "metrics cannot be registered", error)
 }
 
@@ -78,6 +99,7 @@ fn api_settings(settings: &Settings) -> throughline_api::Settings {
         metrics_token: settings.metrics_token.clone(),
         metrics_open: settings.listen.ip().is_loopback(),
         key_cache: settings.key_cache.0,
+        key_outage: settings.key_outage.0,
         new_tenants: new_tenant_config(settings),
         ..throughline_api::Settings::default()
     }

@@ -68,6 +68,9 @@ codes! {
     UnknownKey "unknown_key" 404
         "There is no such key"
         "list the keys and use one of their ids"
+    UnknownEntry "unknown_entry" 404
+        "There is no such dead letter"
+        "list the outbox with state=dlq and use one of its ids"
     MethodNotAllowed "method_not_allowed" 405
         "The path has no such method"
         "use a method of the `Allow` header"
@@ -80,6 +83,9 @@ codes! {
     TenantExists "tenant_exists" 409
         "The tenant exists already"
         "choose another name or use the tenant as it is"
+    DeadLetter "dead_letter" 409
+        "The turn waits as a dead letter"
+        "ask an operator to requeue or discard it; see /admin/tenants/{tenant}/outbox"
     StaleRevision "stale_revision" 409
         "The configuration was changed in between"
         "read the tenant again and repeat the change on its `current_revision`"

@@ -11,6 +11,7 @@ mod cursor;
 mod decode;
 mod fault;
 mod identity;
+mod outbox;
 pub mod paths;
 mod problem;
 mod read;
@@ -20,16 +21,19 @@ pub use admin::{
     ConfigureTenantBody, CreateTenantBody, KeyAnswer, KeysAnswer, MintKeyBody, MintOperatorKeyBody,
     MintedKeyAnswer, TenantAnswer, TenantsAnswer, merge_config,
 };
-pub use append::{AppendAnswer, AppendBody, Author, CheckedAppend, KeySource, TurnText};
+pub use append::{
+    AppendAnswer, AppendBody, Author, CheckedAppend, KeySource, TurnText, author_ref,
+};
 pub use batch::{BatchAnswer, BatchBody, BatchResult};
 pub use code::{ALL_CODES, Code, UnknownCode};
-pub use cursor::{Cursor, Filters, InvalidCursor, NameCursor};
+pub use cursor::{Cursor, EntryCursor, Filters, InvalidCursor, NameCursor};
 pub use decode::from_json;
 pub use fault::{
-    Place, append_problem, channel_user_problem, key_problem, name_problem, text_problem,
-    turn_problem,
+    Place, append_problem, channel_user_problem, key_problem, name_problem, queue_problem,
+    text_problem, turn_problem,
 };
 pub use identity::{IdentityBody, LookupAnswer, RefBody, ResolveAnswer, ResolveBody, UserAnswer};
+pub use outbox::{OutboxAnswer, OutboxEntryAnswer, OutboxRunAnswer, QueuedAnswer};
 pub use problem::{Outcome, Problem};
 pub use read::{ContextAnswer, HistoryAnswer, RecentAnswer, TurnBody};
 pub use reserved::{RESERVED, is_reserved};

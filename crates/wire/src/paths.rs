@@ -26,6 +26,8 @@ paths! {
     TURNS = "/v1/tenants/{tenant}/turns";
     /// Append many.
     BATCH = "/v1/tenants/{tenant}/turns/batch";
+    /// Queue an append.
+    OUTBOX = "/v1/tenants/{tenant}/outbox";
     /// One channel scope.
     HISTORY = "/v1/tenants/{tenant}/history";
     /// All tenants.
@@ -36,6 +38,14 @@ paths! {
     ADMIN_KEYS = "/admin/tenants/{tenant}/keys";
     /// One of them.
     ADMIN_KEY = "/admin/tenants/{tenant}/keys/{key_id}";
+    /// Appends that wait, and dead letters.
+    ADMIN_OUTBOX = "/admin/tenants/{tenant}/outbox";
+    /// One dead letter.
+    ADMIN_OUTBOX_ENTRY = "/admin/tenants/{tenant}/outbox/{entry_id}";
+    /// Put it back in line.
+    ADMIN_OUTBOX_REQUEUE = "/admin/tenants/{tenant}/outbox/{entry_id}/requeue";
+    /// Sweep the outbox now.
+    ADMIN_JOB_OUTBOX = "/admin/jobs/outbox/run";
     /// The operators' keys.
     OPERATOR_KEYS = "/admin/operators/keys";
     /// One of them.

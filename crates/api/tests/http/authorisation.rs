@@ -44,6 +44,11 @@ const ROWS: &[(&str, &str, Access)] = &[
         Access::Scope(Scope::TurnsWrite),
     ),
     (
+        "POST",
+        "/v1/tenants/{tenant}/outbox",
+        Access::Scope(Scope::TurnsWrite),
+    ),
+    (
         "GET",
         "/v1/tenants/{tenant}/history",
         Access::Scope(Scope::TurnsRead),
@@ -65,6 +70,18 @@ const ROWS: &[(&str, &str, Access)] = &[
         "/admin/tenants/{tenant}/keys/{key_id}",
         Access::Operator,
     ),
+    ("GET", "/admin/tenants/{tenant}/outbox", Access::Operator),
+    (
+        "POST",
+        "/admin/tenants/{tenant}/outbox/{entry_id}/requeue",
+        Access::Operator,
+    ),
+    (
+        "DELETE",
+        "/admin/tenants/{tenant}/outbox/{entry_id}",
+        Access::Operator,
+    ),
+    ("POST", "/admin/jobs/outbox/run", Access::Operator),
     ("POST", "/admin/operators/keys", Access::Operator),
     ("GET", "/admin/operators/keys", Access::Operator),
     ("DELETE", "/admin/operators/keys/{key_id}", Access::Operator),
@@ -86,7 +103,8 @@ async fn ask(
     let path = row.1.replace("{tenant}", name);
     let path = path
         .replace("{user_id}", SOME_ID)
-        .replace("{key_id}", SOME_ID);
+        .replace("{key_id}", SOME_ID)
+        .replace("{entry_id}", SOME_ID);
     // A body that changes nothing wherever it is let in.
     let call = call(row.0, &path).json(&json!({}));
     service

@@ -12,4 +12,5 @@ mod problems;
 mod request_ids;
 mod revocation;
 mod service;
+mod sweep;
 mod v1;

@@ -9,12 +9,17 @@ use axum::http::{HeaderMap, HeaderName, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use prometheus::Registry;
 use serde_json::{Value, json};
-use throughline_api::{Capabilities, Draining, NotReady, Settings, StoreHealth, router};
+use throughline_api::{
+    AppendCounters, Capabilities, Draining, NotReady, Settings, StoreHealth, router,
+};
+use throughline_append_queue::{Keeper, QueueMetrics};
 use throughline_domain::{Actor, ManualClock, SeededIds, TenantId, Timestamp};
 use throughline_provider_in_memory::InMemoryStore;
 use throughline_redacted_memory::RedactedMemory;
 use throughline_tenancy::{NewKey, Scope, Scopes, Tenancy, TenantConfig};
 use tower::ServiceExt;
+
+use crate::sweep::{NoSweep, Sweep};
 
 pub(crate) const NOW_MS: i64 = 1_700_000_000_000;
 
@@ -62,15 +67,26 @@ pub(crate) async fn service_with(
         ids.as_ref(),
         &registry,
     );
+    let memory = memory.unwrap();
+    let outbox = Arc::new(memory.outbox(store.clone()));
+    let metrics = QueueMetrics::register(&registry, None, clock.clone()).unwrap();
+    let metrics = Arc::new(metrics);
+    let keeper = Keeper::new(outbox.clone(), None, metrics.clone());
     let mut capabilities = Capabilities {
         identity: store.clone(),
-        memory: Arc::new(memory.unwrap()),
+        memory: Arc::new(memory),
+        queue: Arc::new(keeper),
+        outbox,
+        sweep: Arc::new(NoSweep),
+        appends: Arc::new(AppendCounters::register(&registry).unwrap()),
         tenancy: store.clone(),
         clock: clock.clone(),
         ids,
         store: Arc::new(Healthy),
     };
     change(&mut capabilities);
+    let sweep = Sweep::of(&capabilities, metrics);
+    capabilities.sweep = Arc::new(sweep);
     let draining = Draining::new();
     let router = router(capabilities, &settings, &registry, draining.clone()).unwrap();
     let actor = Actor::parse("olga").unwrap();

@@ -65,12 +65,12 @@ impl Sweep<'_> {
         let mut offered = Vec::with_capacity(entries.len());
         let mut appends = Vec::with_capacity(entries.len());
         for entry in entries {
-            match read(&entry.payload) {
-                Some(append) => {
-                    offered.push(entry.id);
-                    appends.push(append);
-                }
-                None => verdicts.push((entry.id, Verdict::Reject("unreadable".to_owned()))),
+            if let Some(append) = read(&entry.payload) {
+                offered.push(entry.id);
+                appends.push(append);
+            } else {
+                let unreadable = Verdict::Reject("unreadable".to_owned());
+                verdicts.push((entry.id, unreadable));
             }
         }
         let answers = self.answers(tenant, appends.clone()).await?;

@@ -148,7 +148,9 @@ impl<'a> Sweep<'a> {
 
     /// Any number, for jitter.
     pub(super) fn random(&self) -> u64 {
-        let [a, b, c, d, e, f, g, h, ..] = self.deps.ids.secret();
-        u64::from_be_bytes([a, b, c, d, e, f, g, h])
+        let secret = self.deps.ids.secret();
+        secret
+            .first_chunk()
+            .map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 }

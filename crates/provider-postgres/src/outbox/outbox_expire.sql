@@ -1,5 +1,5 @@
 -- outbox_expire
-with old as (
+with old as materialized (
     select w.id
     from ccm_outbox w
     where w.tenant_id = $1

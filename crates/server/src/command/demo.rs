@@ -47,7 +47,7 @@ pub(crate) async fn run(args: &Args) -> Result<(), Failure> {
         .map_err(|error| Failure::failed("demo_tenant", chain(&error)))?;
     let key = seed_key(&store, &tenant);
     let registry = prometheus::Registry::new();
-    let service = assemble(&store, Arc::new(AlwaysReady), settings, &registry)?;
+    let service = assemble(&store, Arc::new(AlwaysReady), settings, &registry).await?;
     let unusable = |error: std::io::Error| {
         let text = format!(
             "{} cannot be listened on: {error}; choose another --listen",

@@ -67,9 +67,16 @@ async fn until_stopped(
     settings: &Settings,
 ) -> Result<(), Failure> {
     let signals = Signals::listen()?;
-    let Service { router, draining } = service;
+    let Service {
+        queue,
+        router,
+        draining,
+    } = service;
+    let sweeping = queue.start();
     let not_ready = || draining.start();
     let stopped = server::serve(listener, router, limits(settings), signals, not_ready).await;
+    // After the last request: whatever it queued is on disk before the file is closed.
+    sweeping.stop().await;
     match stopped {
         Stopped::Clean => {
             tracing::info!("stopped; every request was answered");

@@ -9,6 +9,8 @@ pub(crate) enum Section {
     Http,
     /// Logs, metrics, stopping.
     Operation,
+    /// Appends that wait for a store that is away.
+    Spool,
     /// What new tenants start with.
     Tenants,
     /// Trying it without a database.
@@ -22,6 +24,7 @@ impl Section {
             Self::Database => "Database",
             Self::Http => "HTTP",
             Self::Operation => "Operation",
+            Self::Spool => "Spool",
             Self::Tenants => "New tenants",
             Self::Development => "Development",
         }

@@ -20,7 +20,7 @@ pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
     let registry = prometheus::Registry::new();
     let store = store::connect(config.clone(), &registry)?;
     let health = Arc::new(DatabaseHealth::new(Arc::clone(&store)));
-    let service = assemble(&store, Arc::clone(&health) as _, settings, &registry)?;
+    let service = assemble(&store, Arc::clone(&health) as _, settings, &registry).await?;
     let (listener, address) = bind(settings).await?;
     tracing::info!(%address, "listening");
     let prepared = async {

@@ -28,7 +28,7 @@ pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
     let store = in_memory();
     let key = furnish(&store, settings).await?;
     let registry = prometheus::Registry::new();
-    let service = assemble(&store, Arc::new(AlwaysReady), settings, &registry)?;
+    let service = assemble(&store, Arc::new(AlwaysReady), settings, &registry).await?;
     let (listener, address) = bind(settings).await?;
     tracing::info!(%address, "listening");
     say(welcome(address, key.as_deref()))?;

@@ -1,0 +1,5 @@
+//! `/admin/jobs`
+
+mod outbox;
+
+pub(crate) use outbox::outbox;
