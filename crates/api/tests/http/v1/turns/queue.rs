@@ -97,6 +97,15 @@ async fn stuck() -> (Service, Arc<AtomicBool>) {
     (service, switch)
 }
 
+/// With metrics that anybody may read.
+async fn open() -> Service {
+    let settings = Settings {
+        metrics_open: true,
+        ..Settings::default()
+    };
+    service_with(settings, |_| {}).await
+}
+
 async fn sweep(service: &Service) -> Value {
     let run = call("POST", "/admin/jobs/outbox/run").key(&service.operator);
     let answer = service.call(run).await;
@@ -217,7 +226,7 @@ async fn a_batch_queues_only_what_the_store_could_not_take() {
 
 #[tokio::test]
 async fn an_append_can_be_queued_without_trying_the_store() {
-    let service = service().await;
+    let service = open().await;
     let before = metric(&service, "ccm_outbox_queued_total{place=\"outbox\"}").await;
     assert_eq!(before, "0");
     for _ in 0..2 {
@@ -244,7 +253,7 @@ async fn an_append_can_be_queued_without_trying_the_store() {
 // T-38: a refusal is a dead letter at once; it can be read, replayed after a fix, and thrown away.
 #[tokio::test]
 async fn a_dead_letter_can_be_listed_requeued_and_discarded() {
-    let service = service().await;
+    let service = open().await;
     let unknown = "01J0000000000000000000000A";
     let mut body = append_body("k1", "hi");
     body["ref"] = json!(null);
