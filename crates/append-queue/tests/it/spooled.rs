@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use throughline_conversation_memory::{AppendQueue, AuthorRef, NotKept, OutboxState, QueuedAuthor};
 use throughline_domain::{TenantId, UserId};
 use throughline_platform_identity::{PlatformIdentity, PlatformKind, PlatformUserId};
+use throughline_spool::NewEntry;
 
 use crate::fixture::Fixture;
 
@@ -77,11 +78,19 @@ async fn a_refused_entry_of_the_spool_is_a_dead_letter_of_the_outbox() {
 async fn an_entry_of_an_unknown_tenant_is_set_aside() {
     let fixture = Fixture::with_spool().await;
     let (acme, mina) = fixture.acme().await;
-    fixture.faults.away.store(true, Ordering::SeqCst);
-    let nobody = TenantId::parse("nobody").unwrap();
-    fixture.keep(&nobody, mina, ["k".to_owned()]).await;
-    fixture.keep(&acme, mina, ["k".to_owned()]).await;
-    fixture.faults.away.store(false, Ordering::SeqCst);
+    let append = fixture.append(QueuedAuthor::User(mina), "k", "hi");
+    for tenant in [TenantId::parse("nobody").unwrap(), acme] {
+        let entry = NewEntry {
+            tenant,
+            user: Some(mina),
+            key: "k".to_owned(),
+            order: None,
+            digest: None,
+            payload: append.encode().into_bytes(),
+        };
+        let spool = fixture.deps.spool.as_ref().unwrap();
+        spool.enqueue(entry).await.unwrap();
+    }
     let report = fixture.sweep().await;
     assert_eq!((report.stored, report.dead), (1, 1));
     assert_eq!(fixture.metric("ccm_spool_set_aside"), 1.0);
