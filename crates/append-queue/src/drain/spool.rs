@@ -43,12 +43,11 @@ impl Sweep<'_> {
                 continue;
             }
             let ids: Vec<EntryId> = entries.iter().map(|entry| entry.id).collect();
-            match self.spooled(&tenant, entries).await {
-                Ok(verdicts) => self.settle_spooled(verdicts).await,
-                Err(Away) => {
-                    away = true;
-                    rest.extend(ids);
-                }
+            if let Ok(verdicts) = self.spooled(&tenant, entries).await {
+                self.settle_spooled(verdicts).await;
+            } else {
+                away = true;
+                rest.extend(ids);
             }
         }
         // Untried; if this fails their lease ends by itself.
