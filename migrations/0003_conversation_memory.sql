@@ -19,7 +19,7 @@ create table cross_channel_messages (
     user_message_bytes integer not null check (user_message_bytes >= 0),
     assistant_bytes integer not null check (assistant_bytes >= 0),
     aux_bytes integer not null check (aux_bytes >= 0),
-    -- json, not jsonb: the canonical text comes back byte for byte (docs/adr/0012).
+    -- json, not jsonb: the canonical text comes back byte for byte (docs/adr/0004).
     tool_calls json,
     metadata json not null,
     redaction_state text collate "C" not null check (

@@ -186,9 +186,10 @@ async fn an_archive_comes_back_in_order_and_a_second_import_changes_nothing_on_p
         .psql("select count(*) from cross_channel_messages")
         .expect("reads");
     assert_eq!(rows.trim(), archive.bodies.len().to_string());
-    let drift = "select count(*) from users u where (turn_count, byte_count) is distinct from \
-        (select count(*), coalesce(sum(user_message_bytes + assistant_bytes + aux_bytes), 0) \
-         from cross_channel_messages m where m.tenant_id = u.tenant_id and m.user_id = u.user_id)";
+    let drift = "select count(*) from users u left join lateral \
+        (select count(*) as turns, coalesce(sum(user_message_bytes + assistant_bytes + aux_bytes), 0) as bytes \
+         from cross_channel_messages m where m.tenant_id = u.tenant_id and m.user_id = u.user_id) m on true \
+         where u.turn_count <> m.turns or u.byte_count <> m.bytes";
     assert_eq!(
         world.database.psql(drift).expect("reads").trim(),
         "0",

@@ -8,3 +8,4 @@ mod queue;
 mod replicas;
 mod schema;
 mod shutdown;
+mod sweep;

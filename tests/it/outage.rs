@@ -10,7 +10,7 @@ use throughline_tests::{
 // failures.md 34 and 28
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_is_away_is_an_error_and_never_an_empty_list() {
-    let postgres = Server::start(Settings::default()).expect("a Postgres of its own");
+    let postgres = Server::start(Settings::durable()).expect("a Postgres of its own");
     let url = postgres.url("postgres");
     let mut service = Service::start(&["--migrate"], &[("CCM_DATABASE_URL", &url)]);
     service.ready().await;
@@ -59,7 +59,7 @@ async fn a_database_that_is_away_is_an_error_and_never_an_empty_list() {
 //
 #[tokio::test]
 async fn a_service_that_starts_before_its_database_comes_up_with_it() {
-    let postgres = Server::start(Settings::default()).expect("a Postgres of its own");
+    let postgres = Server::start(Settings::durable()).expect("a Postgres of its own");
     let url = postgres.url("postgres");
     throughline_tests::throughline(&["migrate"], &[("CCM_DATABASE_URL", &url)]).succeeded();
     postgres.kill().expect("killed");

@@ -34,14 +34,17 @@ impl Admission {
             let detail = "the service has too many requests at once; repeat a little later";
             Problem::new(Code::Overloaded, detail).retry_after(1)
         })?;
-        tokio::time::timeout(self.time, next.run(request))
-            .await
-            .map_err(|_| {
-                let detail = "the request took too long; repeat it, an append with the same key";
-                Problem::new(Code::Unavailable, detail)
-                    .with_outcome(Outcome::Unknown)
-                    .retry_after(1)
-                    .into()
-            })
+        let changes = !request.method().is_safe();
+        let served = tokio::time::timeout(self.time, next.run(request)).await;
+        served.map_err(|_| {
+            let detail = "the request took too long; repeat it, an append with the same key";
+            let problem = Problem::new(Code::Unavailable, detail).retry_after(1);
+            // It may still have been done.
+            if changes {
+                problem.with_outcome(Outcome::Unknown).into()
+            } else {
+                problem.into()
+            }
+        })
     }
 }

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use throughline_conversation_memory::{AppendQueue, ConversationMemory, Outbox};
-use throughline_domain::{Clock, Ids};
+use throughline_domain::{Clock, Ids, TenantId};
+use throughline_erasure::Erasure;
 use throughline_platform_identity::PlatformIdentity;
 use throughline_tenancy::Tenancy;
-use throughline_wire::OutboxRunAnswer;
+use throughline_wire::JobRunAnswer;
 
 use crate::AppendCounters;
 
@@ -23,10 +24,10 @@ pub struct Capabilities {
     pub queue: Arc<dyn AppendQueue>,
     /// What waits in the store, for operators.
     pub outbox: Arc<dyn Outbox>,
-    /// Empties queue and outbox.
-    pub sweep: Arc<dyn OutboxSweep>,
     /// The counters that appends share, however they came.
     pub appends: Arc<AppendCounters>,
+    /// Forgetting people.
+    pub erasure: Arc<dyn Erasure>,
     /// Tenants and keys.
     pub tenancy: Arc<dyn Tenancy>,
     /// Now.
@@ -35,6 +36,44 @@ pub struct Capabilities {
     pub ids: Arc<dyn Ids>,
     /// Whether the store can serve.
     pub store: Arc<dyn StoreHealth>,
+    /// What runs by the clock.
+    pub jobs: Arc<dyn JobControl>,
+}
+
+/// Runs jobs when an operator asks.
+#[async_trait]
+pub trait JobControl: Send + Sync {
+    /// Runs the job now and answers when it has ended. The run goes on if the caller goes away.
+    async fn run_now(&self, job: &str, ask: JobAsk) -> Result<JobRunAnswer, JobRefusal>;
+}
+
+/// What an operator asks of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobAsk {
+    /// Only say what would be done.
+    pub dry_run: bool,
+    /// Only for this tenant.
+    pub tenant: Option<TenantId>,
+}
+
+/// Why a job was not run.
+#[derive(Debug)]
+pub enum JobRefusal {
+    /// There is none of that name; these there are.
+    UnknownJob(Vec<&'static str>),
+    /// It cannot do what a parameter asks of it.
+    CannotBeAsked {
+        /// The parameter.
+        parameter: &'static str,
+        /// Why.
+        detail: &'static str,
+    },
+    /// It runs already.
+    Running,
+    /// The process stops.
+    Stopping,
+    /// It did not end well.
+    Broken(Box<dyn std::error::Error + Send + Sync>),
 }
 
 /// Whether the store can serve.
@@ -42,13 +81,6 @@ pub struct Capabilities {
 pub trait StoreHealth: Send + Sync {
     /// `Ok` when it is reachable and its schema fits.
     async fn check(&self) -> Result<(), NotReady>;
-}
-
-/// Empties queue and outbox into the store.
-#[async_trait]
-pub trait OutboxSweep: Send + Sync {
-    /// One sweep, after the one that may be running.
-    async fn sweep(&self) -> OutboxRunAnswer;
 }
 
 /// Why it cannot.

@@ -12,6 +12,7 @@ use throughline_wire::Code;
 
 use crate::authenticator::Authenticator;
 use crate::caller::{Operator, Tenant};
+use crate::epoch::{self, Epochs};
 use crate::failure::Failure;
 use crate::rate_limit::KeyLimiter;
 use crate::routes::Access;
@@ -23,12 +24,15 @@ pub(crate) struct Gate {
     capabilities: Arc<Capabilities>,
     authenticator: Arc<Authenticator>,
     limiter: Option<Arc<KeyLimiter>>,
+    epochs: Epochs,
 }
 
 impl Gate {
     pub(crate) fn new(capabilities: Capabilities, settings: &Settings) -> Self {
         let tenancy = Arc::clone(&capabilities.tenancy);
+        let epochs = Epochs::new(Arc::clone(&tenancy));
         Self {
+            epochs,
             capabilities: Arc::new(capabilities),
             authenticator: Arc::new(Authenticator::new(tenancy, settings)),
             limiter: settings
@@ -56,22 +60,29 @@ impl Gate {
         let named = template
             .starts_with("/v1/tenants/{tenant}/")
             .then(|| path::part(&parts, "tenant"));
+        let mut of_tenant = None;
         match &*principal {
-            Principal::Operator { .. } => {
+            Principal::Operator { actor, .. } => {
                 if let Some(name) = named {
                     let id = path::tenant(&name?)?;
                     tracing::Span::current().record("tenant.id", id.as_str());
-                    let tenant = Tenant::new(id, true, Arc::clone(&self.capabilities));
+                    of_tenant = Some(id.clone());
+                    let tenant = Tenant::new(id, true, None, Arc::clone(&self.capabilities));
                     parts.extensions.insert(tenant);
                 }
-                let operator = Operator::new(self.capabilities, self.authenticator);
+                let operator = Operator::new(
+                    actor.clone(),
+                    self.capabilities,
+                    self.authenticator,
+                    self.epochs.clone(),
+                );
                 parts.extensions.insert(operator);
             }
             Principal::Tenant {
                 tenant,
+                key,
                 scopes,
                 suspended,
-                ..
             } => {
                 tracing::Span::current().record("tenant.id", tenant.as_str());
                 // Any other name gets this answer, one that is no UTF-8 too.
@@ -87,11 +98,18 @@ impl Gate {
                 }
                 require(access, scopes)?;
                 let describes = scopes.contains(Scope::IdentityResolve);
-                let tenant = Tenant::new(tenant.clone(), describes, self.capabilities);
+                of_tenant = Some(tenant.clone());
+                let tenant = Tenant::new(tenant.clone(), describes, Some(*key), self.capabilities);
                 parts.extensions.insert(tenant);
             }
         }
-        Ok(next.run(Request::from_parts(parts, body)).await)
+        let epoch = match of_tenant {
+            Some(tenant) => self.epochs.of(&tenant).await,
+            None => None,
+        };
+        let mut response = next.run(Request::from_parts(parts, body)).await;
+        epoch::stamp(&mut response, epoch);
+        Ok(response)
     }
 }
 

@@ -77,7 +77,7 @@ pub(crate) async fn observe(
 /// Turns a carried failure into its body and headers, and logs what lies behind it.
 fn write_refusal(response: &mut Response, id: &HeaderValue) -> Option<Code> {
     let Carried(failure) = response.extensions_mut().remove::<Carried>()?;
-    let mut problem = (*failure.problem).clone();
+    let mut problem = failure.problem.clone();
     problem.request_id = id.to_str().ok().map(str::to_owned);
     if let Some(cause) = &failure.cause {
         let chain = chain(cause.as_ref());

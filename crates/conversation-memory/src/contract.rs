@@ -10,12 +10,15 @@ mod flood;
 mod history;
 mod isolation;
 mod landing;
+mod leases;
 mod outbox;
 mod paging;
 mod pending;
 mod recent;
+mod retention;
 mod sample;
 mod together;
+mod trimming;
 mod turns;
 mod usage;
 
@@ -24,7 +27,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use throughline_domain::{ManualClock, TenantId, UserId};
 
-use crate::ConversationMemory;
+use crate::{ConversationMemory, Leases, Retention};
 
 pub use append::*;
 pub use batch::*;
@@ -36,6 +39,7 @@ pub use flood::*;
 pub use history::*;
 pub use isolation::*;
 pub use landing::*;
+pub use leases::*;
 pub use outbox::{
     OutboxSubject, a_key_that_waits_with_another_turn_is_refused,
     a_settlement_that_comes_too_late_changes_nothing, an_append_comes_back_as_it_was,
@@ -46,6 +50,8 @@ pub use outbox::{
 pub use paging::*;
 pub use pending::*;
 pub use recent::*;
+pub use retention::*;
+pub use trimming::*;
 pub use turns::{TurnBuilder, turn};
 pub use usage::*;
 
@@ -62,6 +68,19 @@ pub trait Subject: Send + Sync {
     async fn set_ttl(&self, tenant: &TenantId, ttl_days: u32);
     /// Makes an active user.
     async fn user(&self, tenant: &TenantId) -> UserId;
+}
+
+/// A provider that also deletes by rule.
+#[async_trait]
+pub trait RetentionSubject: Subject {
+    /// The same provider.
+    fn retention(&self) -> Arc<dyn Retention>;
+    /// The same provider.
+    fn leases(&self) -> Arc<dyn Leases>;
+    /// Changes how much the tenant keeps for one user.
+    async fn set_caps(&self, tenant: &TenantId, turns: u64, bytes: u64);
+    /// Writes one audit entry, dated now.
+    async fn write_audit_entry(&self, tenant: &TenantId);
 }
 
 /// One `#[tokio::test]` for each case; `$subject` is an async function that makes a fresh subject.
@@ -183,6 +202,40 @@ macro_rules! outbox_contract {
     };
 }
 
+/// The cases of [`RetentionSubject`].
+#[macro_export]
+macro_rules! retention_contract {
+    ($subject:path) => {
+        $crate::conversation_memory_contract!(@cases $subject:
+            only_ended_turns_are_swept
+            a_sweep_goes_oldest_first_in_chunks
+            a_swept_turn_cannot_come_back_while_a_retry_may
+            what_a_shorter_retention_ends_is_gone_after_a_sweep
+            a_longer_retention_extends_only_when_told_to
+            a_restamp_goes_on_chunk_by_chunk_and_is_done_once
+            turns_beyond_the_count_go_oldest_first
+            the_shortest_run_beyond_the_bytes_goes
+            exactly_at_a_cap_nothing_goes
+            users_over_a_cap_are_found_and_no_others
+            a_preview_says_what_a_sweep_does_and_changes_nothing
+            audit_entries_go_after_their_retention
+            counters_that_are_right_are_left_alone
+            two_sweepers_delete_each_turn_once
+            an_unknown_tenant_cannot_be_swept
+            the_turn_that_ended_first_is_told
+            an_append_far_over_the_count_pushes_the_oldest_out
+            an_append_far_over_the_bytes_pushes_the_oldest_out
+            a_hundred_appends_at_a_cap_keep_the_counters_exact
+            appends_and_sweeps_at_once_keep_the_counters_exact
+            a_claim_is_held_by_one
+            a_claim_ends_by_itself_and_is_lost
+            a_claim_given_back_says_when_the_job_was_done
+            claims_of_other_tenants_and_jobs_are_apart
+            a_job_remembers_where_it_was
+        );
+    };
+}
+
 #[cfg(test)]
 mod tests {
     /// A case that no provider runs would promise nothing.
@@ -204,6 +257,9 @@ mod tests {
             include_str!("contract/paging.rs"),
             include_str!("contract/pending.rs"),
             include_str!("contract/recent.rs"),
+            include_str!("contract/leases.rs"),
+            include_str!("contract/retention.rs"),
+            include_str!("contract/trimming.rs"),
             include_str!("contract/usage.rs"),
         ] {
             for case in file.split("\npub async fn ").skip(1) {

@@ -45,7 +45,11 @@ pub trait Outbox: Send + Sync {
 
     /// Takes due entries, oldest first. They are the worker's alone until the lease ends; entries that
     /// another worker holds are passed over and never waited for.
-    async fn lease(&self, tenant: &TenantId, lease: Lease) -> Result<Vec<Leased>, OutboxError>;
+    async fn lease(
+        &self,
+        tenant: &TenantId,
+        lease: OutboxLease,
+    ) -> Result<Vec<Leased>, OutboxError>;
 
     /// Does to leased entries what became of them. One whose lease went to another worker, or that was
     /// deleted, is left alone and not counted.
@@ -121,7 +125,7 @@ pub enum Enqueued {
 
 /// How entries are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lease {
+pub struct OutboxLease {
     /// By whom.
     pub worker: WorkerId,
     /// How many at most.

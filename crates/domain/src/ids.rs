@@ -82,6 +82,12 @@ ulid_newtypes! {
     OutboxId
     /// One process among those that share the work.
     WorkerId
+    /// One merge of two users, to undo it by.
+    MergeId
+    /// One question to an operator.
+    ReviewId
+    /// One entry of the audit trail.
+    AuditId
 }
 
 /// Where every component takes ids and secrets from.

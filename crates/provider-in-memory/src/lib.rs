@@ -4,9 +4,15 @@
 //! Belongs here: one store behind one lock, and one file an operation on it. Does not belong here: a
 //! rule that both providers share (the capability crates have those), another provider, HTTP.
 
+mod audit;
+mod erasure;
 mod identity;
+mod leases;
+mod log;
 mod memory;
 mod outbox;
+mod people;
+mod retention;
 mod state;
 mod store;
 mod tenancy;

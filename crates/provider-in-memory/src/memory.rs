@@ -61,7 +61,7 @@ impl ConversationMemory for InMemoryStore {
 
     async fn usage(&self, tenant: &TenantId, user: UserId) -> Result<Usage, MemoryError> {
         self.read_tenant(tenant, |state, _| {
-            let user = state.log.by_user.get(&user);
+            let user = state.log_of(user);
             user.map_or_else(Usage::default, |user| user.usage)
         })
         .ok_or_else(|| unknown(tenant))

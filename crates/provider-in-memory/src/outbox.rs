@@ -8,8 +8,8 @@ mod settle;
 
 use async_trait::async_trait;
 use throughline_conversation_memory::{
-    AuthorRef, DueTenants, Enqueued, Lease, Leased, Outbox, OutboxEntry, OutboxError, OutboxQuery,
-    OutboxStats, QueuedAppend, Settled, Settlement,
+    AuthorRef, DueTenants, Enqueued, Leased, Outbox, OutboxEntry, OutboxError, OutboxLease,
+    OutboxQuery, OutboxStats, QueuedAppend, Settled, Settlement,
 };
 use throughline_domain::{OutboxId, TenantId, Timestamp, UserId, WorkerId};
 
@@ -89,7 +89,11 @@ impl Outbox for InMemoryStore {
         }))
     }
 
-    async fn lease(&self, tenant: &TenantId, lease: Lease) -> Result<Vec<Leased>, OutboxError> {
+    async fn lease(
+        &self,
+        tenant: &TenantId,
+        lease: OutboxLease,
+    ) -> Result<Vec<Leased>, OutboxError> {
         Ok(self.line_or_nothing(tenant, |line, now| line.lease(lease, now)))
     }
 
@@ -147,7 +151,7 @@ impl Outbox for InMemoryStore {
         channel_users: &[AuthorRef],
     ) -> Result<u64, OutboxError> {
         Ok(self.line_or_nothing(tenant, |line, _| {
-            entries::forget(line, users, channel_users)
+            line.remove_all(&line.of_people(users, channel_users))
         }))
     }
 

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use throughline_conversation_memory::{
-    ChannelScope, ClientMessageId, NewTurn, Position, Turn, Usage,
+    ChannelScope, ClientMessageId, NewTurn, Position, Restamp, Turn, Usage,
 };
 use throughline_domain::{TenantId, Timestamp, TurnId, UserId};
-use throughline_platform_identity::{Identity, PlatformUserId};
 use throughline_tenancy::{KeyRecord, Principal, Tenant};
 
+use crate::audit::Trail;
+use crate::leases::Claims;
 use crate::outbox::Line;
+use crate::people::People;
 
 /// A token's hash. Finding it by value tells a guesser nothing: it cannot be steered towards a stored
 /// one without inverting the hash.
@@ -24,6 +26,8 @@ pub(crate) struct State {
     pub(crate) tenants: BTreeMap<TenantId, TenantState>,
     pub(crate) operator_keys: Keys,
     pub(crate) seeded: HashMap<TokenHash, Principal>,
+    /// By job.
+    pub(crate) claims: HashMap<&'static str, Claims>,
 }
 
 pub(crate) struct TenantState {
@@ -31,6 +35,7 @@ pub(crate) struct TenantState {
     pub(crate) keys: Keys,
     pub(crate) people: People,
     pub(crate) log: Log,
+    pub(crate) trail: Trail,
     pub(crate) outbox: Line,
 }
 
@@ -40,19 +45,6 @@ pub(crate) struct Keys {
     pub(crate) records: Vec<KeyRecord>,
     /// Places in `records`, which never shrinks: a key is revoked, not removed.
     pub(crate) by_hash: HashMap<TokenHash, usize>,
-}
-
-#[derive(Default)]
-pub(crate) struct People {
-    /// Each user's channel users, in the order of first sight.
-    pub(crate) users: HashMap<UserId, Vec<PlatformUserId>>,
-    pub(crate) identities: HashMap<PlatformUserId, Known>,
-}
-
-/// A channel user and whom it belongs to.
-pub(crate) struct Known {
-    pub(crate) user: UserId,
-    pub(crate) identity: Identity,
 }
 
 /// Turns in the order that every reader uses.
@@ -68,6 +60,21 @@ pub(crate) struct Log {
     pub(crate) by_user: HashMap<UserId, UserLog>,
     /// Only the turns after each scope's last clearing.
     pub(crate) by_scope: HashMap<ChannelScope, Ordered>,
+    /// All turns by their end, for the sweep.
+    pub(crate) by_end: BTreeMap<(Timestamp, u64), Arc<Row>>,
+    /// How far the ends were brought in line with which rule.
+    pub(crate) restamp: Restamping,
+    /// Digests of the keys of erased and swept turns, and until when they are refused (T-57).
+    pub(crate) tombstones: HashMap<[u8; 32], Timestamp>,
+}
+
+/// A walk over the ends, latest first.
+#[derive(Default)]
+pub(crate) struct Restamping {
+    pub(crate) rule: Option<Restamp>,
+    /// The end looked at last; `None` before the first.
+    pub(crate) at: Option<(Timestamp, u64)>,
+    pub(crate) finished: bool,
 }
 
 /// A user's turns with their counters, moved in the same step.
@@ -79,15 +86,18 @@ pub(crate) struct UserLog {
     pub(crate) usage: Usage,
 }
 
-/// One stored turn; it never changes.
+/// One stored turn; a merge puts another row with another user in its place.
+#[derive(Clone)]
 pub(crate) struct Row {
     pub(crate) id: TurnId,
     pub(crate) seq: u64,
     pub(crate) user: UserId,
+    /// The account it came through; an undone merge gives it back by this.
+    pub(crate) origin: UserId,
     pub(crate) created_at: Timestamp,
     /// `created_at` plus the retention at the time it was stored.
     pub(crate) expires_at: Timestamp,
-    pub(crate) said: NewTurn,
+    pub(crate) said: Arc<NewTurn>,
 }
 
 impl TenantState {
@@ -97,12 +107,25 @@ impl TenantState {
             keys: Keys::default(),
             people: People::default(),
             log: Log::default(),
+            trail: Trail::default(),
             outbox: Line::default(),
         }
     }
 }
 
+impl TenantState {
+    /// The turns of the person behind this id.
+    pub(crate) fn log_of(&self, user: UserId) -> Option<&UserLog> {
+        self.log.by_user.get(&self.people.root(user)?)
+    }
+}
+
 impl Row {
+    /// Its place among the ends.
+    pub(crate) fn end(&self) -> (Timestamp, u64) {
+        (self.expires_at, self.seq)
+    }
+
     pub(crate) fn position(&self) -> Position {
         Position {
             created_at: self.created_at,

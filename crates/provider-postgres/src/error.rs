@@ -10,7 +10,7 @@ use throughline_conversation_memory::{Cause, MemoryError};
 use throughline_domain::TenantId;
 use throughline_platform_identity::IdentityError;
 use throughline_tenancy::TenancyError;
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{Severity, SqlState};
 
 /// Why a statement gave no rows. No text in it holds a stored value: the server's DETAIL and the
 /// messages of data errors quote them (failures.md 33).
@@ -144,7 +144,8 @@ impl ServerFault {
         let quotes_values = ["22", "23"].contains(&&error.code().code()[..2]);
         Some(Self {
             state: error.code().clone(),
-            severe: error.severity() != "ERROR",
+            // Not `severity()`: the server writes that one in its own language.
+            severe: error.parsed_severity() != Some(Severity::Error),
             message: (!quotes_values).then(|| error.message().to_owned()),
             constraint: error.constraint().map(str::to_owned),
         })

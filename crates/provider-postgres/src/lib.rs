@@ -2,16 +2,19 @@
 //!
 //! Belongs here: everything that knows a database driver — the pool, the statements, the embedded
 //! migrations, what a SQLSTATE means. sqlx migrates and does nothing else; tokio-postgres over
-//! deadpool runs every query (`docs/adr/0010`). Does not belong here: rules that another provider
+//! deadpool runs every query (`docs/adr/0001`). Does not belong here: rules that another provider
 //! must keep as well; those stand in the capability crates and their contract suites.
 
+mod audit;
 mod config;
+mod erasure;
 mod error;
 mod identity;
 mod memory;
 mod metrics;
 mod migrate;
 mod outbox;
+mod retention;
 mod row;
 mod schema_status;
 mod session;
@@ -19,6 +22,7 @@ mod statement;
 mod store;
 mod tenancy;
 mod tls;
+mod transaction;
 
 #[cfg(test)]
 mod tests;

@@ -17,6 +17,11 @@ use throughline_domain::{TenantId, UserId};
 use crate::statement::{ForTenant, ForTenants};
 use crate::store::PostgresStore;
 
+#[cfg(test)]
+pub(crate) use self::append::{Row, append as append_rows, append_in};
+
+pub(crate) use self::clear::EXISTS;
+
 pub(crate) static FOR_TENANT: &[&ForTenant] = &[
     &recent::RECENT,
     &history::HISTORY,

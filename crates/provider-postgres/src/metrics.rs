@@ -5,8 +5,11 @@ use std::time::Duration;
 use deadpool_postgres::Pool;
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
+use throughline_conversation_memory::Load;
+
 use prometheus::{Histogram, HistogramOpts, HistogramVec, IntGaugeVec, Opts, Registry};
 
+use crate::session::CONTROL;
 use crate::statement;
 
 const SECONDS: [f64; 14] = [
@@ -36,8 +39,9 @@ impl Metrics {
             .buckets(SECONDS.to_vec()),
             &["statement"],
         )?;
-        for statement in statement::all() {
-            statements.with_label_values(&[statement.name]);
+        let named = statement::all().map(|statement| statement.name);
+        for name in named.chain(CONTROL) {
+            statements.with_label_values(&[name]);
         }
         registry.register(Box::new(pool_wait.clone()))?;
         registry.register(Box::new(statements.clone()))?;
@@ -50,6 +54,18 @@ impl Metrics {
 
     pub(crate) fn waited(&self, time: Duration) {
         self.pool_wait.observe(time.as_secs_f64());
+    }
+
+    /// What a sweep makes room by. Appends are counted by their insert; what they wait for is in the
+    /// statement that locks the people before it.
+    pub(crate) fn load(&self) -> Load {
+        let statement = |name| self.statements.with_label_values(&[name]);
+        let (lock, store) = (statement("append_lock"), statement("append_store"));
+        Load {
+            appends: store.get_sample_count(),
+            append_seconds: lock.get_sample_sum() + store.get_sample_sum(),
+            wait_seconds: self.pool_wait.get_sample_sum(),
+        }
     }
 
     pub(crate) fn ran(&self, statement: &str, time: Duration) {

@@ -71,6 +71,12 @@ pub enum MigrateError {
         /// Which.
         version: i64,
     },
+    /// The database would refuse or change what people say.
+    #[error("the database's encoding is {encoding}; create it with encoding UTF8")]
+    Encoding {
+        /// What it is.
+        encoding: String,
+    },
     /// A statement failed; what it had done is taken back.
     #[error("the schema could not be migrated")]
     Failed(#[source] SqlxError),
@@ -86,6 +92,7 @@ pub async fn migrate(config: &PostgresConfig) -> Result<MigrationReport, Migrate
         Ok(connection) => connection.map_err(MigrateError::Unreachable)?,
         Err(_) => return Err(MigrateError::Unreachable(sqlx::Error::PoolTimedOut)),
     };
+    check_encoding(&mut connection).await?;
     lock(&mut connection).await?;
     let outcome = run(&mut connection).await;
     // The lock goes with the session.
@@ -114,6 +121,19 @@ fn options(config: &PostgresConfig) -> Result<PgConnectOptions, MigrateError> {
     Ok(options
         .application_name("throughline migrate")
         .disable_statement_logging())
+}
+
+/// Another encoding has no place for most of what is written in a chat.
+async fn check_encoding(connection: &mut PgConnection) -> Result<(), MigrateError> {
+    let encoding: String = sqlx::query_scalar("select current_setting('server_encoding')")
+        .fetch_one(connection)
+        .await
+        .map_err(|error| MigrateError::Failed(error.into()))?;
+    if encoding == "UTF8" {
+        Ok(())
+    } else {
+        Err(MigrateError::Encoding { encoding })
+    }
 }
 
 /// Asks again and again instead of waiting inside a statement, for the reason given at
@@ -149,8 +169,9 @@ async fn run(connection: &mut PgConnection) -> Result<MigrationReport, MigrateEr
             known,
         });
     }
+    // Not `run`: its future is not `Send`, so it could not be awaited inside a task.
     MIGRATOR
-        .run(&mut *connection)
+        .run_direct(None, connection, false)
         .await
         .map_err(|error| match error {
             SqlxError::VersionMismatch(version) | SqlxError::VersionMissing(version) => {

@@ -2,7 +2,7 @@
 
 mod enqueue;
 mod entries;
-mod forget;
+pub(crate) mod forget;
 mod lease;
 mod settle;
 mod stats;
@@ -10,7 +10,7 @@ mod tenants;
 
 use async_trait::async_trait;
 use throughline_conversation_memory::{
-    AuthorRef, Cause, DueTenants, Enqueued, Lease, Leased, Outbox, OutboxEntry, OutboxError,
+    AuthorRef, Cause, DueTenants, Enqueued, Leased, Outbox, OutboxEntry, OutboxError, OutboxLease,
     OutboxQuery, OutboxStats, QueuedAppend, Settled, Settlement,
 };
 use throughline_domain::{OutboxId, TenantId, Timestamp, UserId, WorkerId};
@@ -63,7 +63,11 @@ impl Outbox for PostgresStore {
         tenants::tenants(self, due, after, limit).await
     }
 
-    async fn lease(&self, tenant: &TenantId, lease: Lease) -> Result<Vec<Leased>, OutboxError> {
+    async fn lease(
+        &self,
+        tenant: &TenantId,
+        lease: OutboxLease,
+    ) -> Result<Vec<Leased>, OutboxError> {
         lease::lease(self, tenant, lease).await
     }
 

@@ -13,6 +13,9 @@ use crate::error::StoreError;
 use crate::metrics::Metrics;
 use crate::statement::{ForOperator, ForTenant, ForTenants, Statement};
 
+/// The names under which the bounds of transactions are measured; a commit is where the disk is.
+pub(crate) const CONTROL: [&str; 3] = ["begin", "commit", "rollback"];
+
 /// A parameter as the driver takes it.
 pub(crate) type Param<'a> = &'a (dyn ToSql + Sync);
 
@@ -135,8 +138,12 @@ impl Session<'_> {
     }
 
     async fn control(&self, name: &'static str, sql: &str) -> Result<(), StoreError> {
-        self.within_patience(name, self.connection().batch_execute(sql))
-            .await
+        let begun = Instant::now();
+        let answer = self
+            .within_patience(name, self.connection().batch_execute(sql))
+            .await;
+        self.sessions.metrics.ran(name, begun.elapsed());
+        answer
     }
 
     async fn run(

@@ -5,7 +5,7 @@
 
 use tokio_postgres::types::Type;
 
-use crate::{identity, memory, outbox, schema_status, tenancy};
+use crate::{audit, erasure, identity, memory, outbox, retention, schema_status, tenancy};
 
 /// One SQL text. It starts with `-- name`, and the same name stands in the metrics.
 #[derive(Debug)]
@@ -35,12 +35,16 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Statement> {
         identity::FOR_TENANT,
         memory::FOR_TENANT,
         outbox::FOR_TENANT,
+        retention::FOR_TENANT,
+        audit::FOR_TENANT,
+        erasure::FOR_TENANT,
     ];
     let rows = [memory::FOR_TENANTS];
     let operator = [
         tenancy::FOR_OPERATOR,
         outbox::FOR_OPERATOR,
         schema_status::FOR_OPERATOR,
+        retention::FOR_OPERATOR,
     ];
     let one = one.into_iter().flatten().map(|statement| &statement.0);
     let rows = rows.into_iter().flatten().map(|statement| &statement.0);

@@ -138,13 +138,16 @@ fn pool(config: &PostgresConfig) -> Result<Pool, ConnectError> {
 }
 
 /// What each session is told when it starts. Set here and not by a statement, so that a connection
-/// costs one round trip. A transaction that its client forgot ends by itself; compiling a plan to
-/// machine code costs more than any of our statements takes.
+/// costs one round trip. A transaction that its client forgot ends by itself. Compiling a plan to
+/// machine code costs more than any of our statements takes. A prepared plan made for a small table
+/// must not read it through when it has grown: every statement has an index to go by. Single statements count on seeing what
+/// was committed before them, whatever the database's own default is.
 fn session_options(given: Option<&str>, statement_timeout: Duration) -> String {
     let limit = statement_timeout.as_millis().max(1);
     let idle = (statement_timeout + 2 * GRACE).as_millis();
     let ours = format!(
-        "-c statement_timeout={limit} -c idle_in_transaction_session_timeout={idle} -c jit=off"
+        "-c statement_timeout={limit} -c idle_in_transaction_session_timeout={idle} -c jit=off \
+         -c enable_seqscan=off -c default_transaction_isolation=read\\ committed"
     );
     match given {
         // The last word wins, and it is the operator's.

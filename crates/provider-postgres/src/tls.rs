@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -62,15 +63,16 @@ fn roots_of(path: &Path) -> Result<RootCertStore, TlsFault> {
         source,
     };
     let pem = std::fs::read(path).map_err(unreadable)?;
-    let certificates: Vec<_> = rustls_pemfile::certs(&mut pem.as_slice())
+    let unusable = || TlsFault::NoCertificate {
+        path: path.to_path_buf(),
+    };
+    let certificates: Vec<_> = CertificateDer::pem_slice_iter(&pem)
         .collect::<Result<_, _>>()
-        .map_err(unreadable)?;
+        .map_err(|_| unusable())?;
     let mut roots = RootCertStore::empty();
     let (usable, _) = roots.add_parsable_certificates(certificates);
     if usable == 0 {
-        return Err(TlsFault::NoCertificate {
-            path: path.to_path_buf(),
-        });
+        return Err(unusable());
     }
     Ok(roots)
 }

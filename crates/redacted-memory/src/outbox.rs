@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use throughline_conversation_memory::{
-    AuthorRef, Cause, DueTenants, Enqueued, Lease, Leased, Outbox, OutboxEntry, OutboxError,
+    AuthorRef, Cause, DueTenants, Enqueued, Leased, Outbox, OutboxEntry, OutboxError, OutboxLease,
     OutboxQuery, OutboxStats, QueuedAppend, RedactionState, Settled, Settlement,
 };
 use throughline_domain::{OutboxId, TenantId, Timestamp, UserId, WorkerId};
@@ -87,7 +87,11 @@ impl Outbox for RedactedOutbox {
         self.inner.tenants(due, after, limit).await
     }
 
-    async fn lease(&self, tenant: &TenantId, lease: Lease) -> Result<Vec<Leased>, OutboxError> {
+    async fn lease(
+        &self,
+        tenant: &TenantId,
+        lease: OutboxLease,
+    ) -> Result<Vec<Leased>, OutboxError> {
         self.inner.lease(tenant, lease).await
     }
 

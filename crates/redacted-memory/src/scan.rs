@@ -96,13 +96,11 @@ impl Scanner {
                 .map(|turn| work(&scanner, turn))
                 .collect()
         });
-        match tokio::time::timeout(PATIENCE, scan).await {
-            Ok(Ok(scanned)) => scanned,
-            Ok(Err(_)) | Err(_) => {
-                self.metrics.failed(turns.len());
-                turns
-            }
+        if let Ok(Ok(done)) = tokio::time::timeout(PATIENCE, scan).await {
+            return done;
         }
+        self.metrics.failed(turns.len());
+        turns
     }
 
     /// Looks through one turn.

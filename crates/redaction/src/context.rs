@@ -8,11 +8,12 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 pub(crate) use crate::context_words::Topic;
 use crate::context_words::{TELLING_AFTER, WORDS};
+use crate::covered::{Covered, placeholder_before};
 use crate::text::{byte_at, byte_before};
 
 const TOPICS: usize = 8;
-const BEFORE: usize = 56;
-const AFTER: usize = 14;
+const BEFORE: usize = 60;
+const AFTER: usize = 20;
 const ABSENT: u8 = u8::MAX;
 
 /// How far away the nearest word of each topic is.
@@ -21,21 +22,26 @@ pub(crate) struct Context([u8; TOPICS]);
 
 impl Context {
     /// Whether a word of this topic is near.
-    pub(crate) fn has(&self, topic: Topic) -> bool {
+    pub(crate) fn has(self, topic: Topic) -> bool {
         self.distance(topic) != ABSENT
     }
 
     /// Whether a word of this topic is nearer than any word for another kind of number.
-    pub(crate) fn says(&self, topic: Topic) -> bool {
+    pub(crate) fn says(self, topic: Topic) -> bool {
         self.has(topic) && self.distance(topic) <= self.distance(Topic::Other)
     }
 
+    /// Whether a word of this topic stands directly before, with hardly more than a mark between.
+    pub(crate) fn tells(self, topic: Topic) -> bool {
+        self.distance(topic) <= 2
+    }
+
     /// Whether the nearest word says that this is a number of another kind.
-    pub(crate) fn denies(&self, topic: Topic) -> bool {
+    pub(crate) fn denies(self, topic: Topic) -> bool {
         self.distance(Topic::Other) < self.distance(topic)
     }
 
-    fn distance(&self, topic: Topic) -> u8 {
+    fn distance(self, topic: Topic) -> u8 {
         self.0[topic as usize]
     }
 }
@@ -65,40 +71,119 @@ impl Lexicon {
         Self { words, topics }
     }
 
-    /// Reads the words around `start..end`.
-    pub(crate) fn around(&self, bytes: &[u8], start: usize, end: usize) -> Context {
+    /// Reads the words around `start..end`. What is already found or masked is stepped over, so that
+    /// a text reads the same before and after it is masked.
+    pub(crate) fn around(
+        &self,
+        bytes: &[u8],
+        start: usize,
+        end: usize,
+        covered: &Covered,
+    ) -> Context {
         let mut nearest = [ABSENT; TOPICS];
-        let from = start.saturating_sub(BEFORE);
-        for found in self.words.find_iter(&bytes[from..start]) {
-            let (word_start, word_end) = (from + found.start(), from + found.end());
-            if is_whole_word(bytes, word_start, word_end) {
-                let (topic, _) = self.topics[found.pattern().as_usize()];
-                let distance = u8::try_from(start - word_end).unwrap_or(ABSENT - 1);
+        let window = Window::before(bytes, start, covered);
+        let text = window.text();
+        let mut previous = (Topic::Phone, 0);
+        for found in self.words.find_iter(text) {
+            if is_whole_word(text, found.start(), found.end(), window.cut) {
+                let (named, _) = self.topics[found.pattern().as_usize()];
+                // In "account number" the first word says which number it is.
+                let joined = named == Topic::PhoneWeak
+                    && previous.0 != Topic::PhoneWeak
+                    && previous.1 > 0
+                    && found.start() <= previous.1 + 2;
+                let topic = if joined { previous.0 } else { named };
+                previous = (topic, found.end());
+                let distance = u8::try_from(text.len() - found.end()).unwrap_or(ABSENT - 1);
                 nearest[topic as usize] = nearest[topic as usize].min(distance);
             }
         }
-        let to = bytes.len().min(end + AFTER);
-        for found in self.words.find_iter(&bytes[end..to]) {
+        let text = after(bytes, end);
+        for found in self.words.find_iter(text) {
             let (topic, after) = self.topics[found.pattern().as_usize()];
-            let (word_start, word_end) = (end + found.start(), end + found.end());
-            // A word on the next line speaks of the next line.
-            let same_line = !bytes[end..word_start].contains(&b'\n');
-            if after && same_line && is_whole_word(bytes, word_start, word_end) {
+            if !is_whole_word(text, found.start(), found.end(), false) {
+                continue;
+            }
+            if topic == Topic::Other {
+                break;
+            }
+            if after {
                 let topic = if topic == Topic::PhoneWeak {
                     Topic::Phone
                 } else {
                     topic
                 };
                 nearest[topic as usize] = 0;
+                break;
             }
         }
         Context(nearest)
     }
 }
 
+/// The text behind a candidate: to the end of the line, of the string, or to the next mask, and a little more than the
+/// words looked for may reach.
+fn after(bytes: &[u8], end: usize) -> &[u8] {
+    let text = &bytes[end..bytes.len().min(end + AFTER)];
+    let stop = text.iter().enumerate().position(|(at, byte)| {
+        matches!(byte, b'\n' | b'"') || *byte == b'[' && byte_at(text, at + 1).is_ascii_uppercase()
+    });
+    &text[..stop.unwrap_or(text.len())]
+}
+
+/// The text before a candidate without what is already found in it.
+struct Window {
+    buffer: [u8; BEFORE],
+    from: usize,
+    /// The text goes on before the window.
+    cut: bool,
+}
+
+impl Window {
+    fn before(bytes: &[u8], start: usize, covered: &Covered) -> Self {
+        let mut covered = covered.back_from(start);
+        let mut window = Self {
+            buffer: [0; BEFORE],
+            from: BEFORE,
+            cut: false,
+        };
+        let mut at = start;
+        let mut steps = 0;
+        while at > 0 && window.from > 0 {
+            steps += 1;
+            if let Some(begin) = covered
+                .covering(at)
+                .or_else(|| placeholder_before(bytes, at))
+                .filter(|_| steps < 2 * BEFORE)
+            {
+                at = begin.min(at - 1);
+                // One joint, however many stretches meet here.
+                if window.from < BEFORE && window.buffer[window.from] == 0 {
+                    continue;
+                }
+                window.from -= 1;
+                window.buffer[window.from] = 0;
+                continue;
+            }
+            at -= 1;
+            window.from -= 1;
+            window.buffer[window.from] = bytes[at];
+        }
+        window.cut = at > 0;
+        window
+    }
+
+    fn text(&self) -> &[u8] {
+        &self.buffer[self.from..]
+    }
+}
+
 /// Whether a match is a word of its own, or a part of a compound name that is one.
-fn is_whole_word(bytes: &[u8], start: usize, end: usize) -> bool {
+fn is_whole_word(bytes: &[u8], start: usize, end: usize, cut: bool) -> bool {
     let first = bytes[start];
+    if start == 0 && cut {
+        return false;
+    }
     if first >= 0x80 {
         return true;
     }
@@ -118,7 +203,12 @@ mod tests {
     use super::{Lexicon, Topic};
 
     fn before(text: &str) -> super::Context {
-        Lexicon::new().around(text.as_bytes(), text.len(), text.len())
+        Lexicon::new().around(
+            text.as_bytes(),
+            text.len(),
+            text.len(),
+            &super::Covered::default(),
+        )
     }
 
     #[test]
@@ -132,6 +222,14 @@ mod tests {
     fn a_word_inside_another_word_does_not_count() {
         assert!(!before("microphone ").has(Topic::Phone));
         assert!(!before("phonetics ").has(Topic::Phone));
+    }
+
+    #[test]
+    fn a_number_is_of_the_kind_that_the_word_before_it_says() {
+        assert!(before("account number is ").denies(Topic::PhoneWeak));
+        assert!(!before("my card number is ").says(Topic::PhoneWeak));
+        assert!(before("phone number is ").says(Topic::Phone));
+        assert!(before("my number is ").says(Topic::PhoneWeak));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::nested;
 use crate::resolve::resolve;
 use crate::rule::Candidate;
 use crate::rules::Scanner;
+use crate::settle::settle;
 use crate::trigger::Triggers;
 use crate::{Entity, Span};
 
@@ -64,12 +65,14 @@ impl Detector {
     pub(crate) fn scan_leaf(&self, name: &str, text: &str) -> Vec<Span> {
         let mut found = Vec::new();
         self.collect(name, text, 0, &mut found);
-        let accepted = |found: &Candidate| self.config.accepts(found.rule.entity, found.score);
-        found.retain(accepted);
-        resolve(found)
-            .into_iter()
-            .map(|found| Span::from_candidate(&found))
-            .collect()
+        found.retain(|found| self.accepts(found));
+        let settled = settle(self, name, text, resolve(found));
+        settled.iter().map(Span::from_candidate).collect()
+    }
+
+    /// Whether the settings want to hear of this finding.
+    pub(crate) fn accepts(&self, found: &Candidate) -> bool {
+        self.config.accepts(found.rule.entity, found.score)
     }
 
     /// Findings in `text`, in its own byte offsets, unresolved.

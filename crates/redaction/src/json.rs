@@ -100,7 +100,7 @@ fn walk<'n>(
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
                 step(&index.to_string(), None, position, |position| {
-                    walk(detector, item, position, out)
+                    walk(detector, item, position, out);
                 });
             }
         }

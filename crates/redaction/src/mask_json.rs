@@ -122,10 +122,10 @@ fn json(
         return Ok(Value::String(masker.mask(whole.entity, document)).to_string());
     }
     let value = serde_json::from_str(document).map_err(|_| InvalidSpans)?;
-    let masked = walk(masker, &mut places, &mut String::new(), value)?;
+    let shown = walk(masker, &mut places, &mut String::new(), value)?;
     // What is left was found somewhere that this document does not have.
     if places.is_empty() {
-        Ok(masked.to_string())
+        Ok(shown.to_string())
     } else {
         Err(InvalidSpans)
     }
@@ -157,11 +157,11 @@ fn walk(
         (Value::String(text), Some(spans)) => Ok(Value::String(leaf(masker, &text, &spans)?)),
         (Value::Number(number), Some(spans)) => {
             let text = number.to_string();
-            let masked = leaf(masker, &text, &spans)?;
-            Ok(if masked == text {
+            let shown = leaf(masker, &text, &spans)?;
+            Ok(if shown == text {
                 Value::Number(number)
             } else {
-                Value::String(masked)
+                Value::String(shown)
             })
         }
         (_, Some(_)) => Err(InvalidSpans),
@@ -187,9 +187,9 @@ fn below(
     let length = pointer.len();
     pointer.push('/');
     push_token(pointer, token);
-    let masked = walk(masker, places, pointer, item);
+    let shown = walk(masker, places, pointer, item);
     pointer.truncate(length);
-    masked
+    shown
 }
 
 fn object(
@@ -198,7 +198,7 @@ fn object(
     pointer: &mut String,
     fields: Map<String, Value>,
 ) -> Result<Value, InvalidSpans> {
-    let mut masked = Map::new();
+    let mut shown = Map::new();
     for (name, item) in fields {
         let length = pointer.len();
         pointer.push('/');
@@ -213,13 +213,13 @@ fn object(
         // Two addresses as keys must not become one entry.
         let mut free = name.clone();
         let mut copy = 1;
-        while masked.contains_key(&free) {
+        while shown.contains_key(&free) {
             copy += 1;
             free = format!("{name} #{copy}");
         }
-        masked.insert(free, item);
+        shown.insert(free, item);
     }
-    Ok(Value::Object(masked))
+    Ok(Value::Object(shown))
 }
 
 fn leaf(
@@ -228,13 +228,13 @@ fn leaf(
     spans: &[&StoredSpan],
 ) -> Result<String, InvalidSpans> {
     let cuts = masker.merged(text, spans.iter().map(|span| cut(span)).collect())?;
-    let masked = masker.render(text, &cuts, |_, _| false);
+    let shown = masker.render(text, &cuts, |_, _| false);
     let is_json = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
-    if may_be_json(text) && is_json(text) && !is_json(&masked) {
+    if may_be_json(text) && is_json(text) && !is_json(&shown) {
         // A number in JSON inside the string became a bare word: quote it.
         return Ok(masker.render(text, &cuts, is_bare_value));
     }
-    Ok(masked)
+    Ok(shown)
 }
 
 fn is_bare_value(text: &str, cut: &Cut) -> bool {

@@ -1,5 +1,7 @@
 //! Byte classes and small readers that every rule uses.
 
+use crate::covered::{placeholder_before, placeholder_follows};
+
 /// Only ASCII letters, digits and `_` join a number to its neighbour: in `番号03-1234` the number
 /// starts after a letter all the same.
 pub(crate) fn is_word(byte: u8) -> bool {
@@ -15,10 +17,18 @@ pub(crate) fn byte_before(bytes: &[u8], at: usize) -> u8 {
 }
 
 /// Whether a token may start here: nothing word-like is directly before, except the letter of an
-/// escape such as `\n` in text that was escaped once too often.
+/// escape such as `\n` in text that was escaped once too often. A mask counts as a word: what was
+/// glued to the value stays glued to its label.
 pub(crate) fn starts_token(bytes: &[u8], at: usize) -> bool {
     let before = byte_before(bytes, at);
-    !is_word(before) || (at >= 2 && bytes[at - 2] == b'\\' && matches!(before, b'n' | b't' | b'r'))
+    let escape = at >= 2 && bytes[at - 2] == b'\\' && matches!(before, b'n' | b't' | b'r');
+    (!is_word(before) || escape) && (before != b']' || placeholder_before(bytes, at).is_none())
+}
+
+/// Whether a token may end here: nothing word-like and no mask follows.
+pub(crate) fn ends_token(bytes: &[u8], at: usize) -> bool {
+    let after = byte_at(bytes, at);
+    !is_word(after) && (after != b'[' || !placeholder_follows(bytes, at))
 }
 
 /// End of the longest run from `at` whose bytes all satisfy `keep`, looking at most `limit` bytes far.
@@ -38,6 +48,11 @@ pub(crate) fn run_start(bytes: &[u8], at: usize, floor: usize, keep: impl Fn(u8)
         start -= 1;
     }
     start
+}
+
+/// How often `wanted` occurs.
+pub(crate) fn count(bytes: &[u8], wanted: u8) -> usize {
+    memchr::memchr_iter(wanted, bytes).count()
 }
 
 /// The character that starts at `at`.

@@ -40,6 +40,7 @@ enum Keyword {
     Token(Vec<&'static Shape>),
     Name(Kind),
     Credential,
+    UserFlag,
     Jwt,
     KeyBlock,
     EscapedAt,
@@ -75,6 +76,8 @@ impl Triggers {
         let others = [
             ("bearer ", Keyword::Credential),
             ("basic ", Keyword::Credential),
+            (" -u ", Keyword::UserFlag),
+            ("--user ", Keyword::UserFlag),
             ("eyJ", Keyword::Jwt),
             ("-----BEGIN ", Keyword::KeyBlock),
             ("%40", Keyword::EscapedAt),
@@ -99,23 +102,9 @@ impl Triggers {
 
     /// Runs every rule over the scanner's text.
     pub(crate) fn run(&self, scanner: &mut Scanner<'_>) {
-        self.characters(scanner);
+        // Secrets first: what they cover is no context for numbers.
         self.keywords(scanner);
-    }
-
-    fn characters(&self, scanner: &mut Scanner<'_>) {
-        let bytes = scanner.bytes();
-        let mut at = 0;
-        while at < bytes.len() {
-            at = match CLASSES[usize::from(bytes[at])] {
-                Class::Nothing => at + 1,
-                Class::Digit => number::at(scanner, at),
-                Class::At => email::at(scanner, at, 1),
-                Class::Colon => colon(scanner, at),
-                Class::Dot => dot(scanner, at),
-                Class::Dash => dash(scanner, at),
-            };
-        }
+        characters(scanner);
     }
 
     fn keywords(&self, scanner: &mut Scanner<'_>) {
@@ -134,6 +123,7 @@ impl Triggers {
                 }),
                 Keyword::Name(kind) => assign::named(scanner, start, end, *kind).map(|_| end),
                 Keyword::Credential => credential::credential(scanner, start, end),
+                Keyword::UserFlag => credential::user_flag(scanner, end),
                 Keyword::Jwt => token::jwt(scanner, start),
                 Keyword::KeyBlock => Some(token::key_block(scanner, start)),
                 Keyword::EscapedAt => Some(email::at(scanner, start, 3)),
@@ -152,6 +142,21 @@ impl Triggers {
             };
             done = done.max(reached.unwrap_or(end));
         }
+    }
+}
+
+fn characters(scanner: &mut Scanner<'_>) {
+    let bytes = scanner.bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        at = match CLASSES[usize::from(bytes[at])] {
+            Class::Nothing => at + 1,
+            Class::Digit => number::at(scanner, at),
+            Class::At => email::at(scanner, at, 1),
+            Class::Colon => colon(scanner, at),
+            Class::Dot => dot(scanner, at),
+            Class::Dash => dash(scanner, at),
+        };
     }
 }
 

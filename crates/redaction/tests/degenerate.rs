@@ -12,21 +12,25 @@ const SIZE: usize = if cfg!(debug_assertions) {
 };
 const LIMIT: Duration = Duration::from_millis(500);
 
-/// The faster of three runs, so that a busy machine does not fail the test.
-fn fastest(mut run: impl FnMut()) -> Duration {
-    let timed = (0..3).map(|_| {
+/// The fastest of a few runs: a busy machine does not fail the test, slow code does.
+fn fastest(limit: Duration, mut run: impl FnMut()) -> Duration {
+    let mut best = Duration::MAX;
+    for _ in 0..6 {
         let begun = Instant::now();
         run();
-        begun.elapsed()
-    });
-    timed.min().expect("three runs have a fastest")
+        best = best.min(begun.elapsed());
+        if best <= limit {
+            break;
+        }
+    }
+    best
 }
 
 #[test]
 fn every_degenerate_text_is_scanned_within_half_a_second() {
     let detector = Detector::default();
     for (name, text) in degenerate_texts(SIZE) {
-        let took = fastest(|| drop(detector.scan_text(&text)));
+        let took = fastest(LIMIT, || drop(detector.scan_text(&text)));
         assert!(took <= LIMIT, "{name}: {took:?}");
     }
 }
@@ -44,7 +48,7 @@ fn degenerate_leaves_in_a_turn_are_scanned_within_a_second() {
             tool_calls: Some(&inner),
             metadata: "{}",
         };
-        let took = fastest(|| drop(detector.scan_turn(&turn)));
+        let took = fastest(2 * LIMIT, || drop(detector.scan_turn(&turn)));
         assert!(took <= 2 * LIMIT, "{name}: {took:?}");
     }
 }

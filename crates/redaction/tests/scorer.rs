@@ -58,10 +58,8 @@ impl Score {
 }
 
 fn folder() -> PathBuf {
-    std::env::var_os("THROUGHLINE_REDACTION_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/redaction"),
-        PathBuf::from,
-    )
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/redaction");
+    std::env::var_os("THROUGHLINE_REDACTION_DATA").map_or_else(beside, PathBuf::from)
 }
 
 /// The rows of a set, or a printed line that says why there are none.
@@ -128,13 +126,13 @@ fn score(detector: &Detector, rows: &[Value], types: &[&str]) -> Score {
         let text = row["text"].as_str().expect("a row has a text");
         let in_row = row["scope"].as_array().expect("a row has a scope");
         let in_row: HashSet<&str> = in_row.iter().filter_map(Value::as_str).collect();
-        let scope: HashSet<&str> = types
+        let wanted: HashSet<&str> = types
             .iter()
             .copied()
             .filter(|entity| in_row.contains(entity))
             .collect();
-        let gold = labels(row, &scope);
-        let found = predictions(detector, text, &scope);
+        let gold = labels(row, &wanted);
+        let found = predictions(detector, text, &wanted);
         for (both, entity) in gold
             .union(&found)
             .map(|span| (gold.contains(span), &span.2))
@@ -237,7 +235,7 @@ fn hold(set: &str, types: &[&str], reached: f64, leak: f64, false_in_clean: usiz
     );
     for (entity, counts) in &score.strict {
         let f1 = counts.f1();
-        assert!(f1 >= 0.985, "{entity}: F1 {f1:.4}");
+        assert!(f1 >= 0.995 - 0.005, "{entity}: F1 {f1:.4}");
     }
     assert!(
         score.leak() <= leak,
@@ -253,10 +251,10 @@ fn hold(set: &str, types: &[&str], reached: f64, leak: f64, false_in_clean: usiz
 
 #[test]
 fn the_chat_set_scores_what_it_has_reached() {
-    hold("chat_dev.jsonl", &CHAT, 0.999, 0.5, 5);
+    hold("chat_dev.jsonl", &CHAT, 0.999, 0.5, 0);
 }
 
 #[test]
 fn the_sentence_set_scores_what_it_has_reached() {
-    hold("sentences_dev.jsonl", &CORE, 0.998, 0.5, 5);
+    hold("sentences_dev.jsonl", &CORE, 1.0, 0.5, 0);
 }

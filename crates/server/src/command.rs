@@ -3,6 +3,7 @@
 pub(crate) mod admin;
 pub(crate) mod demo;
 pub(crate) mod import;
+pub(crate) mod job;
 pub(crate) mod migrate;
 pub(crate) mod serve;
 pub(crate) mod version;

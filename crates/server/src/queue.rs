@@ -5,16 +5,14 @@ mod spool;
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use prometheus::Registry;
-use throughline_api::{AppendCounters, OutboxSweep};
+use throughline_api::AppendCounters;
 use throughline_append_queue::{Counts, Deps, Keeper, QueueMetrics, Report, drain_outbox};
 use throughline_conversation_memory::{AppendQueue, ChannelKind, ConversationMemory, Outbox};
 use throughline_domain::{Clock, Ids, WorkerId};
 use throughline_platform_identity::PlatformIdentity;
 use throughline_spool::Spool;
 use throughline_tenancy::Tenancy;
-use throughline_wire::OutboxRunAnswer;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
@@ -91,7 +89,7 @@ impl Queue {
     }
 
     /// A sweep on demand.
-    pub(crate) fn sweep(&self) -> Arc<dyn OutboxSweep> {
+    pub(crate) fn sweep(&self) -> Arc<Sweep> {
         self.sweep.clone()
     }
 
@@ -135,22 +133,5 @@ impl Sweep {
             );
         }
         report
-    }
-}
-
-#[async_trait]
-impl OutboxSweep for Sweep {
-    async fn sweep(&self) -> OutboxRunAnswer {
-        let report = self.once().await;
-        OutboxRunAnswer {
-            stored: report.stored,
-            duplicates: report.duplicates,
-            dropped: report.dropped,
-            waiting: report.waiting,
-            dead: report.dead,
-            expired: report.expired,
-            away: report.away,
-            unfinished: report.unfinished,
-        }
     }
 }

@@ -3,6 +3,7 @@
 mod accept;
 mod connection;
 mod signals;
+mod stall;
 
 #[cfg(test)]
 mod tests;

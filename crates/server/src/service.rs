@@ -8,21 +8,26 @@ use prometheus::Registry;
 use throughline_api::{AppendCounters, Capabilities, Draining, NotReady, RateLimit, StoreHealth};
 use throughline_conversation_memory::{ConversationMemory, Outbox};
 use throughline_domain::{SystemClock, SystemIds};
-use throughline_platform_identity::PlatformIdentity;
+use throughline_erasure::Erasure;
+use throughline_jobs::Jobs;
+use throughline_platform_identity::{Cached, PlatformIdentity};
 use throughline_provider_in_memory::InMemoryStore;
 use throughline_redacted_memory::RedactedMemory;
 use throughline_tenancy::{Tenancy, TenantConfig};
 
 use crate::failure::Failure;
+use crate::jobs::Asked;
 use crate::queue::{self, Queue};
 use crate::server::Limits;
 use crate::settings::Settings;
 
-/// The router, what empties the queues behind it, and the switch that turns /readyz to 503.
+/// The router, the switch that turns /readyz to 503, what empties the queues behind it, and what runs
+/// by the clock.
 pub(crate) struct Service {
     pub(crate) queue: Queue,
     pub(crate) router: Router,
     pub(crate) draining: Draining,
+    pub(crate) jobs: Arc<Jobs>,
 }
 
 /// Puts one store that has all three capabilities behind the router.
@@ -31,9 +36,10 @@ pub(crate) async fn assemble<S>(
     health: Arc<dyn StoreHealth>,
     settings: &Settings,
     registry: &Registry,
+    jobs: Arc<Jobs>,
 ) -> Result<Service, Failure>
 where
-    S: Tenancy + PlatformIdentity + ConversationMemory + Outbox + 'static,
+    S: Tenancy + PlatformIdentity + ConversationMemory + Outbox + Erasure + 'static,
 {
     let (clock, ids) = (Arc::new(SystemClock), Arc::new(SystemIds));
     let memory = RedactedMemory::built_in(
@@ -56,16 +62,20 @@ where
     };
     let queue = Queue::open(parts.clone(), settings, registry).await?;
     let capabilities = Capabilities {
-        identity: parts.identity,
+        identity: Arc::new(Cached::new(parts.identity)),
         memory: parts.memory,
         queue: queue.keeper(),
         outbox: parts.outbox,
-        sweep: queue.sweep(),
         appends: parts.appends,
+        erasure: Arc::clone(store) as _,
         tenancy: Arc::clone(store) as _,
         clock,
         ids,
         store: health,
+        jobs: Arc::new(Asked {
+            jobs: Arc::clone(&jobs),
+            sweep: queue.sweep(),
+        }),
     };
     let draining = Draining::default();
     let router = throughline_api::router(
@@ -79,6 +89,7 @@ where
         queue,
         router,
         draining,
+        jobs,
     })
 }
 
@@ -124,6 +135,10 @@ impl StoreHealth for AlwaysReady {
 pub(crate) fn new_tenant_config(settings: &Settings) -> TenantConfig {
     TenantConfig {
         ttl_days: settings.ttl_days.0,
+        turn_cap: u64::from(settings.turn_cap.0),
+        byte_cap: settings.byte_cap.0 as u64,
+        audit_retention_days: settings.audit_retention_days.0,
+        dlq_retention_days: settings.dlq_retention_days.0,
         ..TenantConfig::default()
     }
 }
@@ -133,6 +148,7 @@ pub(crate) fn limits(settings: &Settings) -> Limits {
     Limits {
         connections: settings.max_connections.as_usize(),
         header_timeout: settings.header_timeout.0,
+        send_timeout: settings.send_timeout.0,
         drain_delay: settings.drain_delay.0,
         deadline: settings.shutdown_deadline.0,
     }

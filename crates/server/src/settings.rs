@@ -22,7 +22,9 @@ use secrecy::SecretString;
 pub(crate) use declare::{Section, Setting};
 pub(crate) use flags::{AllFlags, DatabaseFlags, Flags};
 pub(crate) use sources::{Environment, Loaded};
-pub(crate) use value::{Between, ByteSize, LogFilter, LogFormat, Rate, Span, Statements};
+pub(crate) use value::{
+    Between, ByteSize, LogFilter, LogFormat, OnOff, Rate, Schedule, Span, Statements,
+};
 
 declare::settings! {
     Database {
@@ -59,6 +61,8 @@ declare::settings! {
         header_timeout: Span = Some("30s"), "";
         /// How long a client may take to send a request's body.
         body_timeout: Span = Some("10s"), "";
+        /// How long a client may leave its answer lying; each byte it takes gives it new time.
+        send_timeout: Span = Some("30s"), "";
         /// How long a request may take in all.
         request_timeout: Span = Some("30s"), "";
         /// Requests a second for each key, on average; more are answered with 429.
@@ -100,9 +104,31 @@ declare::settings! {
         /// How much of it one tenant may take.
         spool_tenant_bytes: ByteSize = Some("64MiB"), "";
     }
+    Jobs {
+        /// Run jobs by their schedules; off, a job runs only when an operator asks for it.
+        jobs: OnOff = Some("on"), "";
+        /// Sweep by schedule what has ended or is over a cap.
+        gc_enabled: OnOff = Some("on"), "";
+        /// When to sweep: five cron fields, in UTC.
+        gc_cron: Schedule = Some("0 4 * * *"), "";
+        /// How often to sweep; wins over gc_cron.
+        gc_interval: Option<Span> = None, "6h";
+        /// Rows one transaction of a sweep deletes, at most.
+        gc_chunk: Between<1, 10_000> = Some("1000"), "";
+        /// When to compare counters with turns: five cron fields, in UTC.
+        reconcile_cron: Schedule = Some("0 3 * * SUN"), "";
+    }
     Tenants {
         /// Days a turn can be read, for tenants that are created without a value of their own.
         ttl_days: Between<1, 3650> = Some("90"), "";
+        /// Turns kept for one user, likewise; the oldest go first.
+        turn_cap: Between<1, 10_000_000> = Some("10000"), "";
+        /// Bytes kept for one user, likewise, from 1851392, the most one turn can hold.
+        byte_cap: ByteSize = Some("50000000"), "";
+        /// Days an audit entry is kept, likewise.
+        audit_retention_days: Between<1, 3650> = Some("365"), "";
+        /// Days a dead letter is kept, likewise, and never longer than a turn.
+        dlq_retention_days: Between<1, 14> = Some("14"), "";
     }
     Development {
         /// Serve from memory with a tenant named dev; nothing is kept.

@@ -4,26 +4,29 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use throughline_domain::{Actor, KeyId, TenantId, TextFault, Timestamp, check_text};
 use throughline_tenancy::{KeyRecord, MintedKey, NewKey, Scope, Scopes, Tenant, TenantConfig};
+use utoipa::ToSchema;
 
 use crate::{Code, Place, Problem, text_problem};
 
 const MAX_LABEL_BYTES: usize = 128;
 
 /// `POST /admin/tenants`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CreateTenantBody {
     /// The new tenant's name.
     pub tenant: String,
     /// What differs from the defaults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
     pub config: Option<Map<String, Value>>,
 }
 
 /// `PATCH /admin/tenants/{tenant}`, and `PUT`, where an absent value of `config` is its default.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ConfigureTenantBody {
     /// The values to set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
     pub config: Option<Map<String, Value>>,
     /// Change nothing unless this is the revision in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,19 +71,22 @@ pub fn merge_config(
 }
 
 /// A tenant as an operator sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TenantAnswer {
     /// Its name.
+    #[schema(value_type = String)]
     pub tenant: TenantId,
     /// `active` or `suspended`.
     pub status: String,
     /// Its rules.
+    #[schema(value_type = Object)]
     pub config: TenantConfig,
     /// Raised by one with every change of the rules.
     pub config_revision: u64,
     /// Raised by every erasure.
     pub erasure_epoch: u64,
     /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
 
@@ -98,7 +104,7 @@ impl From<Tenant> for TenantAnswer {
 }
 
 /// `GET /admin/tenants`, by name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TenantsAnswer {
     /// One page.
     pub tenants: Vec<TenantAnswer>,
@@ -108,7 +114,7 @@ pub struct TenantsAnswer {
 }
 
 /// `POST /admin/tenants/{tenant}/keys`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MintKeyBody {
     /// A note for people.
     #[serde(default)]
@@ -141,7 +147,7 @@ impl MintKeyBody {
 }
 
 /// `POST /admin/operators/keys`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MintOperatorKeyBody {
     /// Who is written to the audit trail.
     pub actor: String,
@@ -169,9 +175,10 @@ fn label(label: Option<&str>) -> Result<String, Problem> {
 }
 
 /// A key without its token.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct KeyAnswer {
     /// Its public part.
+    #[schema(value_type = String)]
     pub key_id: KeyId,
     /// The note for people.
     pub label: String,
@@ -181,9 +188,11 @@ pub struct KeyAnswer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
     /// When it was minted.
+    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -205,14 +214,14 @@ impl From<KeyRecord> for KeyAnswer {
 }
 
 /// All keys, oldest first, the revoked ones too.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct KeysAnswer {
     /// The keys.
     pub keys: Vec<KeyAnswer>,
 }
 
 /// A new key; the token is shown here and never again.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MintedKeyAnswer {
     /// The token to send as `Authorization: Bearer <key>`.
     pub key: String,
@@ -245,7 +254,7 @@ mod tests {
 
     fn merge(changes: &Value) -> Result<TenantConfig, (Code, Option<String>)> {
         let changes = changes.as_object().expect("an object");
-        merge_config(&TenantConfig::default(), changes).map_err(|p| (p.code, p.pointer))
+        merge_config(&TenantConfig::default(), changes).map_err(|p| (p.code, p.pointer.clone()))
     }
 
     #[test]

@@ -9,13 +9,14 @@ use throughline_conversation_memory::{
 };
 use throughline_domain::{TenantId, Timestamp, TurnId, UserId, check_text};
 use throughline_platform_identity::ChannelUser;
+use utoipa::ToSchema;
 
 use crate::{Code, Place, Problem, RefBody, key_problem, name_problem, text_problem, turn_problem};
 
 const MAX_TURN_ID_BYTES: usize = 512;
 
 /// `POST /v1/tenants/{tenant}/turns`. Null and absent are the same.
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AppendBody {
     /// The caller's key for this turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,17 +44,18 @@ pub struct AppendBody {
     pub tool_calls: Option<Value>,
     /// A JSON object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
     pub metadata: Option<Value>,
 }
 
 /// The two texts of a turn, and when they were said. A text that is absent is empty.
-#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TurnText {
     /// The user's words.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_message: Option<String>,
     /// The assistant's words.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assistant_answer: Option<String>,
     /// When, by the caller's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -245,11 +247,13 @@ fn said_at(timestamp_ms: Option<i64>) -> Result<Option<Timestamp>, Problem> {
 }
 
 /// An append that is stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AppendAnswer {
     /// The turn's id, the first one for a duplicate.
+    #[schema(value_type = String)]
     pub message_id: TurnId,
     /// Whose turn it is: the survivor, when a merged id was given.
+    #[schema(value_type = String)]
     pub user_id: UserId,
     /// Its place in the tenant's commit order; absent when the store lost its own answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]

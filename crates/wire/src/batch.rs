@@ -4,14 +4,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use throughline_conversation_memory::BATCH_TURNS;
 use throughline_domain::{TurnId, UserId};
+use utoipa::ToSchema;
 
 use crate::{AppendAnswer, AppendBody, Code, Place, Problem, QueuedAnswer, from_json};
 
 /// `POST /v1/tenants/{tenant}/turns/batch`. Each turn is decoded on its own, so that one of the wrong
 /// shape does not spoil its neighbours.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct BatchBody {
     /// Up to 500 append bodies.
+    #[schema(value_type = Vec<AppendBody>)]
     pub turns: Vec<Box<RawValue>>,
 }
 
@@ -33,13 +35,15 @@ impl BatchBody {
 
 /// What became of one turn of a batch: the fields of [`AppendAnswer`], or `error`. The fields stand
 /// here one by one because serde's `flatten` cannot carry numbers that keep their digits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BatchResult {
     /// The status a call of its own would have had.
     pub status: u16,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
     message_id: Option<TurnId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
     user_id: Option<UserId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
@@ -56,6 +60,7 @@ pub struct BatchResult {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<crate::Members>)]
     error: Option<Problem>,
 }
 
@@ -141,7 +146,7 @@ impl From<Result<AppendAnswer, Problem>> for BatchResult {
 }
 
 /// One result per turn, in the order they were sent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BatchAnswer {
     /// The results.
     pub results: Vec<BatchResult>,

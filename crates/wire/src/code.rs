@@ -71,6 +71,15 @@ codes! {
     UnknownEntry "unknown_entry" 404
         "There is no such dead letter"
         "list the outbox with state=dlq and use one of its ids"
+    UnknownJob "unknown_job" 404
+        "There is no such job"
+        "use one of the jobs that `detail` names"
+    UnknownMerge "unknown_merge" 404
+        "There is no such merge"
+        "list the merges of the user and use one of their ids"
+    UnknownReview "unknown_review" 404
+        "There is no such review"
+        "list the reviews and use one of their ids"
     MethodNotAllowed "method_not_allowed" 405
         "The path has no such method"
         "use a method of the `Allow` header"
@@ -86,9 +95,21 @@ codes! {
     DeadLetter "dead_letter" 409
         "The turn waits as a dead letter"
         "ask an operator to requeue or discard it; see /admin/tenants/{tenant}/outbox"
+    JobRunning "job_running" 409
+        "The job is running already"
+        "wait until it has ended"
     StaleRevision "stale_revision" 409
         "The configuration was changed in between"
         "read the tenant again and repeat the change on its `current_revision`"
+    NoChange "no_change" 409
+        "Both are one person already"
+        "take it as done"
+    AlreadyUndone "already_undone" 409
+        "The merge was undone already"
+        "take it as done"
+    AlreadyDecided "already_decided" 409
+        "The review was decided already"
+        "read the review; to change what came of it, merge or undo the merge"
     Gone "gone" 410
         "The turn was deleted"
         "drop the turn; it cannot be stored again"
@@ -219,18 +240,16 @@ mod tests {
         let (table, _) = table
             .split_once("<!-- /codes -->")
             .expect("the table's end");
-        let expected: String = ALL_CODES
-            .iter()
-            .map(|code| {
-                let (word, status) = (code.as_str(), code.status());
-                format!(
-                    "| `{word}` | {status} | {} | {} |\n",
-                    code.title(),
-                    code.advice()
-                )
-            })
-            .collect();
-        let heading = "| code | status | meaning | what to do |\n|---|---|---|---|\n";
-        assert_eq!(table, format!("{heading}{expected}"));
+        let row = |code: &Code| {
+            let (word, status) = (code.as_str(), code.status());
+            let (title, advice) = (code.title(), code.advice());
+            format!("| `{word}` | {status} | {title} | {advice} |")
+        };
+        let mut expected = vec![
+            "| code | status | meaning | what to do |".to_owned(),
+            "|---|---|---|---|".to_owned(),
+        ];
+        expected.extend(ALL_CODES.iter().map(row));
+        assert_eq!(table.lines().collect::<Vec<_>>(), expected);
     }
 }

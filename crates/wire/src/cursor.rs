@@ -6,7 +6,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
-use throughline_conversation_memory::{Position, RecentQuery};
+use throughline_conversation_memory::{CanvasSessionId, ChannelKind, Position, RecentQuery};
 use throughline_domain::{OutboxId, TenantId, Timestamp, UserId};
 
 use crate::{Code, Place, Problem};
@@ -38,7 +38,7 @@ impl Filters {
         let mut kinds: Vec<&str> = query
             .channel_kinds
             .iter()
-            .map(|kind| kind.as_str())
+            .map(ChannelKind::as_str)
             .collect();
         kinds.sort_unstable();
         kinds.dedup();
@@ -54,7 +54,7 @@ impl Filters {
         part(Some(&user.to_string()));
         part(moment(query.since).as_deref());
         part(moment(query.until).as_deref());
-        part(query.exclude_canvas.as_ref().map(|canvas| canvas.as_str()));
+        part(query.exclude_canvas.as_ref().map(CanvasSessionId::as_str));
         for kind in kinds {
             part(Some(kind));
         }
@@ -147,7 +147,7 @@ impl EntryCursor {
 
 #[cfg(test)]
 mod tests {
-    use throughline_conversation_memory::{CanvasSessionId, ChannelKind, Limit};
+    use throughline_conversation_memory::Limit;
 
     use super::*;
 

@@ -9,28 +9,37 @@ use crate::{Code, Problem, reserved};
 /// Reads one JSON document. Unknown fields are ignored, reserved ones refused, a field named twice is
 /// no usable JSON. The refusal names the field and never repeats what was sent.
 pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    decode(bytes, &[])
+}
+
+/// As [`from_json`], for a body whose `source` says why something is done, not who calls.
+pub fn from_json_with_source<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    decode(bytes, &["source"])
+}
+
+fn decode<T: DeserializeOwned>(bytes: &[u8], allowed: &[&str]) -> Result<T, Problem> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Problem::new(Code::InvalidJson, "the body is not UTF-8"))?;
     // Before any field: half a document is no JSON, whatever its first half says.
     let reserved = reserved::find(text).map_err(|error| problem(&error, None))?;
-    if let Some(name) = reserved {
+    if let Some(name) = reserved.filter(|name| !allowed.contains(name)) {
         let detail = format!("the field {name} is reserved; leave it out");
         return Err(Problem::new(Code::ReservedField, detail).at(format!("/{name}")));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
     let body = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let pointer = pointer(error.path());
-        problem(error.inner(), Some(pointer))
+        problem(error.inner(), Some(&pointer))
     })?;
     Ok(body)
 }
 
-fn problem(error: &serde_json::Error, pointer: Option<String>) -> Problem {
+fn problem(error: &serde_json::Error, pointer: Option<&str>) -> Problem {
     let text = error.to_string();
     let refuse = |code, detail: String| {
         let problem = Problem::new(code, detail);
-        match &pointer {
-            Some(pointer) => problem.at(pointer.as_str()),
+        match pointer {
+            Some(pointer) => problem.at(pointer),
             None => problem,
         }
     };
@@ -80,7 +89,10 @@ fn pointer(path: &Path) -> String {
     let mut pointer = String::new();
     for segment in path {
         match segment {
-            Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
+            Segment::Seq { index } => {
+                pointer.push('/');
+                pointer.push_str(&index.to_string());
+            }
             Segment::Map { key } => {
                 pointer.push('/');
                 pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
@@ -116,7 +128,7 @@ mod tests {
     fn refusal(body: &[u8]) -> (Code, Option<String>) {
         let problem = from_json::<Body>(body).unwrap_err();
         assert!(!problem.detail.contains("sentinel"), "{}", problem.detail);
-        (problem.code, problem.pointer)
+        (problem.code, problem.pointer.clone())
     }
 
     fn at(code: Code, pointer: &str) -> (Code, Option<String>) {

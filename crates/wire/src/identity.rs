@@ -4,11 +4,12 @@ use serde::{Deserialize, Serialize};
 use throughline_conversation_memory::Usage;
 use throughline_domain::{Timestamp, UserId};
 use throughline_platform_identity::{ChannelUser, Identity, PlatformKind, User};
+use utoipa::ToSchema;
 
 use crate::{Place, Problem, channel_user_problem};
 
 /// A channel's user as the channel names them. Null and absent are the same.
-#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RefBody {
     /// One of the platform kinds.
     pub kind: String,
@@ -54,30 +55,32 @@ impl std::fmt::Debug for RefBody {
 }
 
 /// `POST /v1/tenants/{tenant}/identities/resolve`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ResolveBody {
     /// Whom.
     pub r#ref: RefBody,
 }
 
 /// The user behind a channel user.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ResolveAnswer {
     /// The stable user.
+    #[schema(value_type = String)]
     pub user_id: UserId,
     /// Whether this very call made them.
     pub is_new: bool,
 }
 
 /// The user behind a channel user that was seen before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LookupAnswer {
     /// The stable user.
+    #[schema(value_type = String)]
     pub user_id: UserId,
 }
 
 /// One channel's view of a user.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct IdentityBody {
     /// The channel.
     pub kind: String,
@@ -92,8 +95,10 @@ pub struct IdentityBody {
     /// Whether the channel vouched for it.
     pub email_verified: bool,
     /// First resolved.
+    #[schema(value_type = String, format = DateTime)]
     pub first_seen_at: Timestamp,
     /// Last resolved, to within a minute.
+    #[schema(value_type = String, format = DateTime)]
     pub last_seen_at: Timestamp,
     /// How it came to this user: `auto-email`, `manual` or `system`.
     pub claim_source: String,
@@ -122,15 +127,17 @@ impl std::fmt::Debug for IdentityBody {
 }
 
 /// `GET /v1/tenants/{tenant}/users/{user_id}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct UserAnswer {
     /// The id that answers: the survivor's, when a merged id was asked for.
+    #[schema(value_type = String)]
     pub user_id: UserId,
     /// `active`.
     pub status: String,
     /// By first sight.
     pub identities: Vec<IdentityBody>,
     /// The ids that now answer with this one.
+    #[schema(value_type = Vec<String>)]
     pub merged_user_ids: Vec<UserId>,
     /// Stored turns.
     pub turn_count: u64,
@@ -161,7 +168,7 @@ mod tests {
         let problem = from_json::<ResolveBody>(body.as_bytes())
             .and_then(|body| body.r#ref.check("/ref"))
             .unwrap_err();
-        (problem.code, problem.pointer)
+        (problem.code, problem.pointer.clone())
     }
 
     #[test]

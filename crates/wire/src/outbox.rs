@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 use throughline_conversation_memory::{ClientMessageId, OutboxEntry};
 use throughline_domain::{OutboxId, Timestamp, UserId};
+use utoipa::ToSchema;
 
 use crate::KeySource;
 
 /// An append that is queued, durably, and will be stored without another call: 202.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct QueuedAnswer {
     /// The key it will be stored under.
     pub client_message_id: String,
@@ -30,14 +31,16 @@ impl QueuedAnswer {
 }
 
 /// An entry of the outbox, without what was said.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OutboxEntryAnswer {
     /// Its id.
+    #[schema(value_type = String)]
     pub id: OutboxId,
     /// The turn's key.
     pub client_message_id: String,
     /// Whose it is, when they were resolved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
     pub user_id: Option<UserId>,
     /// `pending` or `dlq`.
     pub state: String,
@@ -47,15 +50,19 @@ pub struct OutboxEntryAnswer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
     /// When it came.
+    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When it was tried last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
     pub last_attempt_at: Option<Timestamp>,
     /// When it is tried again; absent for a dead letter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
     pub next_attempt_at: Option<Timestamp>,
     /// When it died.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
     pub died_at: Option<Timestamp>,
 }
 
@@ -77,7 +84,7 @@ impl From<OutboxEntry> for OutboxEntryAnswer {
 }
 
 /// `GET /admin/tenants/{tenant}/outbox`, in the order they came.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OutboxAnswer {
     /// One page.
     pub entries: Vec<OutboxEntryAnswer>,
@@ -86,8 +93,8 @@ pub struct OutboxAnswer {
     pub next_cursor: Option<String>,
 }
 
-/// `POST /admin/jobs/outbox/run`: what the sweep did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What a sweep over everything that waits did: `queue` of a run of the job `outbox`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OutboxRunAnswer {
     /// Turns it stored.
     pub stored: u64,

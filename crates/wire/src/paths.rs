@@ -30,6 +30,10 @@ paths! {
     OUTBOX = "/v1/tenants/{tenant}/outbox";
     /// One channel scope.
     HISTORY = "/v1/tenants/{tenant}/history";
+    /// Merges of two users.
+    MERGES = "/v1/tenants/{tenant}/merges";
+    /// One of them.
+    MERGE = "/v1/tenants/{tenant}/merges/{merge_id}";
     /// All tenants.
     ADMIN_TENANTS = "/admin/tenants";
     /// One tenant.
@@ -44,8 +48,14 @@ paths! {
     ADMIN_OUTBOX_ENTRY = "/admin/tenants/{tenant}/outbox/{entry_id}";
     /// Put it back in line.
     ADMIN_OUTBOX_REQUEUE = "/admin/tenants/{tenant}/outbox/{entry_id}/requeue";
-    /// Sweep the outbox now.
-    ADMIN_JOB_OUTBOX = "/admin/jobs/outbox/run";
+    /// Questions to operators.
+    ADMIN_REVIEWS = "/admin/tenants/{tenant}/reviews";
+    /// Answer one: they are one person.
+    ADMIN_REVIEW_ACCEPT = "/admin/tenants/{tenant}/reviews/{review_id}/accept";
+    /// Answer one: they are two.
+    ADMIN_REVIEW_DECLINE = "/admin/tenants/{tenant}/reviews/{review_id}/decline";
+    /// Run a job now.
+    ADMIN_JOB_RUN = "/admin/jobs/{job}/run";
     /// The operators' keys.
     OPERATOR_KEYS = "/admin/operators/keys";
     /// One of them.
@@ -56,6 +66,8 @@ paths! {
     HEALTHZ = "/healthz";
     /// Whether it can serve.
     READYZ = "/readyz";
+    /// The surface as a document.
+    OPENAPI = "/openapi.json";
     /// Metrics.
     METRICS = "/metrics";
     /// The same.

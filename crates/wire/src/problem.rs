@@ -1,11 +1,14 @@
 //! What a refusal says: `application/problem+json` (RFC 9457) with a stable code.
 
+use std::ops::{Deref, DerefMut};
+
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::Code;
 
 /// What is known of an append that was not answered with a success.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It may be stored, now or later.
@@ -14,9 +17,15 @@ pub enum Outcome {
     NotStored,
 }
 
-/// One refusal. Optional members are absent when they have nothing to say.
+/// One refusal: its [`Members`], behind one pointer so that a `Result` stays small.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Problem {
+#[serde(transparent)]
+pub struct Problem(Box<Members>);
+
+/// The members of a problem. Optional ones are absent when they have nothing to say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = Problem)]
+pub struct Members {
     /// A URN of the code.
     #[serde(rename = "type")]
     pub kind: String,
@@ -25,6 +34,7 @@ pub struct Problem {
     /// The HTTP status.
     pub status: u16,
     /// What clients branch on.
+    #[schema(value_type = String)]
     pub code: Code,
     /// This very case, for people.
     pub detail: String,
@@ -54,7 +64,7 @@ pub struct Problem {
 impl Problem {
     /// A problem of this code; `detail` is lower-case and says what to do.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(Members {
             kind: format!("urn:throughline:problem:{code}"),
             title: code.title().to_owned(),
             status: code.status(),
@@ -67,42 +77,55 @@ impl Problem {
             current_revision: None,
             retry_after_seconds: None,
             request_id: None,
-        }
+        }))
     }
 
     /// Names the field at fault.
     #[must_use]
     pub fn at(mut self, pointer: impl Into<String>) -> Self {
-        self.pointer = Some(pointer.into());
+        self.0.pointer = Some(pointer.into());
         self
     }
 
     /// Names the path or query parameter at fault.
     #[must_use]
     pub fn in_parameter(mut self, name: impl Into<String>) -> Self {
-        self.parameter = Some(name.into());
+        self.0.parameter = Some(name.into());
         self
     }
 
     /// Names the turn.
     #[must_use]
     pub fn about(mut self, client_message_id: impl Into<String>) -> Self {
-        self.client_message_id = Some(client_message_id.into());
+        self.0.client_message_id = Some(client_message_id.into());
         self
     }
 
     /// Says what is known of the append.
     #[must_use]
     pub fn with_outcome(mut self, outcome: Outcome) -> Self {
-        self.outcome = Some(outcome);
+        self.0.outcome = Some(outcome);
         self
     }
 
     /// Says when to repeat.
     #[must_use]
     pub fn retry_after(mut self, seconds: u64) -> Self {
-        self.retry_after_seconds = Some(seconds);
+        self.0.retry_after_seconds = Some(seconds);
         self
+    }
+}
+
+impl Deref for Problem {
+    type Target = Members;
+    fn deref(&self) -> &Members {
+        &self.0
+    }
+}
+
+impl DerefMut for Problem {
+    fn deref_mut(&mut self) -> &mut Members {
+        &mut self.0
     }
 }
 

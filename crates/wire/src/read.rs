@@ -4,11 +4,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use throughline_conversation_memory::{ContextBlock, Turn};
 use throughline_domain::{Json, Timestamp, TurnId};
+use utoipa::ToSchema;
 
 /// One turn. Optional fields are absent when there is nothing.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct TurnBody {
     /// Its id.
+    #[schema(value_type = String)]
     pub id: TurnId,
     /// Its place in the tenant's commit order.
     pub seq: u64,
@@ -25,10 +27,13 @@ pub struct TurnBody {
     pub assistant_answer: String,
     /// Any JSON, as it was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
     pub tool_calls: Option<Box<RawValue>>,
     /// A JSON object, as it was sent.
+    #[schema(value_type = Object)]
     pub metadata: Box<RawValue>,
     /// When it was said.
+    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// The same, in epoch milliseconds.
     pub timestamp_ms: i64,
@@ -67,7 +72,7 @@ impl TryFrom<Turn> for TurnBody {
 }
 
 /// `GET /v1/tenants/{tenant}/users/{user_id}/turns`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct RecentAnswer {
     /// Newest first.
     pub turns: Vec<TurnBody>,
@@ -79,18 +84,19 @@ pub struct RecentAnswer {
 }
 
 /// `GET /v1/tenants/{tenant}/history`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct HistoryAnswer {
     /// Oldest first.
     pub turns: Vec<TurnBody>,
 }
 
 /// `GET /v1/tenants/{tenant}/users/{user_id}/context`.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ContextAnswer {
     /// Markdown for a prompt; empty when there is nothing to say.
     pub block: String,
     /// The turns it quotes, newest first.
+    #[schema(value_type = Vec<String>)]
     pub turn_ids: Vec<TurnId>,
 }
 

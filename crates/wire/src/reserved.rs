@@ -15,7 +15,7 @@ pub fn is_reserved(name: &str) -> bool {
 }
 
 /// Walks the whole document once: an error when it is no JSON, else the first reserved name at its top
-/// level. What stands in it is not decoded.
+/// level, `source` last. What stands in it is not decoded.
 pub(crate) fn find(text: &str) -> Result<Option<&'static str>, serde_json::Error> {
     serde_json::from_str::<Found>(text).map(|found| found.0)
 }
@@ -41,7 +41,12 @@ impl<'de> Visitor<'de> for Names {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found, A::Error> {
         let mut found = None;
         while let Some((name, IgnoredAny)) = map.next_entry::<Cow<'de, str>, IgnoredAny>()? {
-            found = found.or_else(|| RESERVED.into_iter().find(|reserved| *reserved == name));
+            let reserved = RESERVED.into_iter().find(|reserved| *reserved == name);
+            // A body that may carry a source must still not carry the others behind it.
+            found = found
+                .filter(|found| *found != "source")
+                .or(reserved)
+                .or(found);
         }
         Ok(Found(found))
     }

@@ -1,5 +1,5 @@
 //! `/admin/jobs`
 
-mod outbox;
+mod run;
 
-pub(crate) use outbox::outbox;
+pub(crate) use run::run;

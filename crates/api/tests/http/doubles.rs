@@ -17,7 +17,7 @@ use throughline_tenancy::{
 /// A memory whose appends end as told, and whose reads may fail, panic or never end.
 #[derive(Clone, Copy)]
 pub(crate) enum Fault {
-    Append(fn(NewTurn) -> AppendError),
+    Append(fn(&NewTurn) -> AppendError),
     Read(fn() -> MemoryError),
     Panic,
     Hang,
@@ -43,7 +43,7 @@ impl ConversationMemory for FaultyMemory {
         turns: Vec<NewTurn>,
     ) -> Vec<Result<Appended, AppendError>> {
         match self.0 {
-            Fault::Append(error) => turns.into_iter().map(|turn| Err(error(turn))).collect(),
+            Fault::Append(error) => turns.into_iter().map(|turn| Err(error(&turn))).collect(),
             _ => std::future::pending().await,
         }
     }

@@ -68,4 +68,7 @@ async fn a_request_that_takes_too_long_ends_with_an_unknown_outcome() {
     answer.assert_problem(503, "unavailable");
     assert_eq!(answer.json()["outcome"], "unknown");
     assert_eq!(answer.header("retry-after"), "1");
+    let read = service.get(PATH).await;
+    read.assert_problem(503, "unavailable");
+    assert_eq!(read.json().get("outcome"), None);
 }

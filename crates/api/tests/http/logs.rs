@@ -122,7 +122,7 @@ async fn speak_of_sentinels(service: &Service) {
 
 #[tokio::test]
 async fn no_content_name_or_secret_is_logged_at_any_level() {
-    let timed_out = |turn: throughline_conversation_memory::NewTurn| AppendError::Timeout {
+    let timed_out = |turn: &throughline_conversation_memory::NewTurn| AppendError::Timeout {
         key: turn.key().clone(),
         cause: Cause::text("statement timeout"),
     };

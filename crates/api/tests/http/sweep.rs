@@ -2,23 +2,12 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use throughline_api::{AppendCounters, Capabilities, OutboxSweep};
+use throughline_api::{AppendCounters, Capabilities};
 use throughline_append_queue::{Counts, Deps, QueueMetrics, drain_outbox};
 use throughline_conversation_memory::ChannelKind;
 use throughline_domain::WorkerId;
-use throughline_wire::OutboxRunAnswer;
+use throughline_wire::{JobRunAnswer, OutboxRunAnswer};
 use tokio_util::sync::CancellationToken;
-
-/// Until the others are there.
-pub(crate) struct NoSweep;
-
-#[async_trait]
-impl OutboxSweep for NoSweep {
-    async fn sweep(&self) -> OutboxRunAnswer {
-        OutboxRunAnswer::default()
-    }
-}
 
 pub(crate) struct Sweep(Deps);
 
@@ -61,19 +50,26 @@ impl Sweep {
     }
 }
 
-#[async_trait]
-impl OutboxSweep for Sweep {
-    async fn sweep(&self) -> OutboxRunAnswer {
+impl Sweep {
+    pub(crate) async fn run(&self) -> JobRunAnswer {
         let report = drain_outbox(&self.0, &CancellationToken::new()).await;
-        OutboxRunAnswer {
-            stored: report.stored,
-            duplicates: report.duplicates,
-            dropped: report.dropped,
-            waiting: report.waiting,
-            dead: report.dead,
-            expired: report.expired,
-            away: report.away,
-            unfinished: report.unfinished,
+        JobRunAnswer {
+            job: "outbox".to_owned(),
+            outcome: "done".to_owned(),
+            dry_run: false,
+            tenants: 0,
+            left_to_others: 0,
+            done: Vec::new(),
+            queue: Some(OutboxRunAnswer {
+                stored: report.stored,
+                duplicates: report.duplicates,
+                dropped: report.dropped,
+                waiting: report.waiting,
+                dead: report.dead,
+                expired: report.expired,
+                away: report.away,
+                unfinished: report.unfinished,
+            }),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Dead letters are not kept for ever: as long as the turn would have been, two weeks at most (T-37).
+//! Dead letters are not kept for ever: as long as the tenant says, and never longer than the turn would have been (T-37).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -6,20 +6,15 @@ use std::time::Duration;
 use throughline_conversation_memory::DueTenants;
 use throughline_domain::TenantId;
 use throughline_spool::Expiry;
-use throughline_tenancy::TenantConfig;
 
 use super::sweep::Sweep;
 
+/// No tenant keeps them for more.
 const LONGEST: Duration = Duration::from_hours(14 * 24);
-/// No tenant keeps turns for less.
+/// No tenant keeps them for less.
 const SHORTEST: Duration = Duration::from_hours(24);
 const TENANTS: u32 = 1_000;
 const CHUNK: u32 = 1_000;
-
-/// How long a tenant's dead letters are kept.
-fn life(config: &TenantConfig) -> Duration {
-    config.ttl().min(LONGEST)
-}
 
 impl Sweep<'_> {
     /// What fails here is done by the next sweep.
@@ -68,7 +63,7 @@ impl Sweep<'_> {
     /// Where the tenant cannot be asked, nothing is deleted that it might still keep.
     async fn life_of(&self, tenant: &TenantId) -> Duration {
         match self.deps.tenancy.tenant(tenant).await {
-            Ok(Some(tenant)) => life(&tenant.config),
+            Ok(Some(tenant)) => tenant.config.dlq_retention(),
             Ok(None) | Err(_) => LONGEST,
         }
     }

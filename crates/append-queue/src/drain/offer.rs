@@ -90,10 +90,12 @@ async fn author(
     let found = match channel_user(author) {
         None => Err(Answer::Refused("invalid_author")),
         Some(user) => match deps.identity.resolve(tenant, &user).await {
-            Ok(resolved) => Ok(resolved.user_id),
+            // The account, as a caller's own append does it: an undone merge parts turns by it.
+            Ok(resolved) => Ok(resolved.account_id),
             Err(IdentityError::UnknownTenant(_)) => Err(Answer::Refused("unknown_tenant")),
             Err(IdentityError::Unavailable(_)) => Err(Answer::Trouble("author_unavailable")),
-            Err(IdentityError::Corrupt { .. }) => Err(Answer::Trouble("author_corrupt")),
+            // The others are no answers to a resolve.
+            Err(_) => Err(Answer::Trouble("author_corrupt")),
         },
     };
     known.push((author.clone(), found.clone()));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use throughline_conversation_memory::{
-    DueTenants, Fate, Lease, Leased, QueuedAppend, Settlement, retry_wait,
+    DueTenants, Fate, Leased, OutboxLease, QueuedAppend, Settlement, retry_wait,
 };
 use throughline_domain::{OutboxId, TenantId};
 
@@ -68,7 +68,7 @@ impl Sweep<'_> {
     }
 
     async fn turn_of(&mut self, tenant: &TenantId) -> Result<bool, Away> {
-        let lease = Lease {
+        let lease = OutboxLease {
             worker: self.deps.worker,
             limit: BATCH,
             lasts: LEASE,

@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use throughline_append_queue::{Counts, Deps, Keeper, QueueMetrics, Report, drain_outbox};
 use throughline_conversation_memory::{
     AppendError, AppendQueue, Appended, AuthorRef, Cause, ChannelKind, ChannelScope,
-    ClientMessageId, ConversationMemory, DueTenants, Enqueued, Lease, Leased, Limit, MemoryError,
-    NewTurn, NotKept, Outbox, OutboxEntry, OutboxError, OutboxQuery, OutboxState, OutboxStats,
+    ClientMessageId, ConversationMemory, DueTenants, Enqueued, Leased, Limit, MemoryError, NewTurn,
+    NotKept, Outbox, OutboxEntry, OutboxError, OutboxLease, OutboxQuery, OutboxState, OutboxStats,
     QueuedAppend, QueuedAuthor, RecentPage, RecentQuery, RejectReason, Settled, Settlement, Turn,
     TurnDraft, Usage,
 };
@@ -145,7 +145,7 @@ impl Outbox for Failing<dyn Outbox> {
         self.inner.tenants(due, after, limit).await
     }
 
-    async fn lease(&self, t: &TenantId, lease: Lease) -> Result<Vec<Leased>, OutboxError> {
+    async fn lease(&self, t: &TenantId, lease: OutboxLease) -> Result<Vec<Leased>, OutboxError> {
         self.answers()?;
         self.inner.lease(t, lease).await
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use throughline_conversation_memory::{
-    ContentForm, ConversationMemory, Lease, Outbox, OutboxState, QueuedAuthor, RecentQuery,
+    ContentForm, ConversationMemory, Outbox, OutboxLease, OutboxState, QueuedAuthor, RecentQuery,
     RedactionState,
 };
 use throughline_domain::WorkerId;
@@ -27,7 +27,7 @@ async fn no_unmasked_word_waits_in_the_store() {
     let (acme, mina) = fixture.tenant("acme", persisting()).await;
     let append = fixture.append(QueuedAuthor::User(mina), "k", WORDS);
     fixture.deps.outbox.enqueue(&acme, &append).await.unwrap();
-    let lease = Lease {
+    let lease = OutboxLease {
         worker: WorkerId::from_u128(9),
         limit: 1,
         lasts: Duration::from_secs(1),
@@ -75,7 +75,7 @@ async fn what_waited_sealed_is_masked_on_its_way_out() {
     assert!(!stored.turns[0].user_message.contains("mina@example.org"));
     let dead = fixture.listed(&acme, OutboxState::DeadLetter).await;
     fixture.store.requeue(&acme, dead[0].id).await.unwrap();
-    let lease = Lease {
+    let lease = OutboxLease {
         worker: WorkerId::from_u128(9),
         limit: 1,
         lasts: Duration::from_secs(1),

@@ -9,7 +9,7 @@ use throughline_domain::{Clock as _, OutboxId, TenantId, UserId, WorkerId};
 use super::together::together;
 use super::{Subject, turn};
 use crate::{
-    AuthorRef, Enqueued, Fate, Lease, Leased, Outbox, OutboxEntry, OutboxError, OutboxQuery,
+    AuthorRef, Enqueued, Fate, Leased, Outbox, OutboxEntry, OutboxError, OutboxLease, OutboxQuery,
     OutboxState, QueuedAppend, QueuedAuthor, Settled, Settlement,
 };
 
@@ -67,7 +67,7 @@ pub(super) async fn take(
     limit: u32,
 ) -> Vec<Leased> {
     let lasts = MINUTE;
-    let lease = Lease {
+    let lease = OutboxLease {
         worker,
         limit,
         lasts,
@@ -227,7 +227,7 @@ pub async fn workers_never_share_an_entry(subject: &dyn OutboxSubject) {
     }
     let workers = (0..8).map(|n| {
         let (outbox, acme) = (subject.outbox(), acme.clone());
-        let lease = Lease {
+        let lease = OutboxLease {
             worker: WorkerId::from_u128(n),
             limit: 10,
             lasts: MINUTE,

@@ -24,7 +24,7 @@ pub(super) fn find(
     query: &RecentQuery,
     now: Timestamp,
 ) -> Found {
-    let Some(user) = state.log.by_user.get(&user) else {
+    let Some(user) = state.log_of(user) else {
         return Found::default();
     };
     let ttl = state.tenant.config.ttl();

@@ -48,7 +48,12 @@ pub(super) fn expire(line: &mut Line, died_before: Timestamp, limit: usize) -> u
     line.remove_all(&ids)
 }
 
-pub(super) fn forget(line: &mut Line, users: &[UserId], channel_users: &[AuthorRef]) -> u64 {
+/// Everything that waits, or died, for these people.
+pub(super) fn of_people(
+    line: &Line,
+    users: &[UserId],
+    channel_users: &[AuthorRef],
+) -> Vec<OutboxId> {
     let theirs = |entry: &&Waiting| match &entry.author {
         QueuedAuthor::User(user) => users.contains(user),
         QueuedAuthor::Ref(author) => channel_users
@@ -56,8 +61,7 @@ pub(super) fn forget(line: &mut Line, users: &[UserId], channel_users: &[AuthorR
             .any(|user| (&user.kind, &user.id) == (&author.kind, &author.id)),
     };
     let entries = line.entries.values().filter(theirs);
-    let ids: Vec<OutboxId> = entries.map(|entry| entry.shown.id).collect();
-    line.remove_all(&ids)
+    entries.map(|entry| entry.shown.id).collect()
 }
 
 pub(super) fn stats<'a>(lines: impl Iterator<Item = &'a Line>) -> OutboxStats {

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use throughline_conversation_memory::{
-    ClientMessageId, DueTenants, Lease, Leased, OutboxEntry, OutboxState, QueuedAuthor,
-    RequestDigest,
+    AuthorRef, ClientMessageId, DueTenants, Leased, OutboxEntry, OutboxLease, OutboxState,
+    QueuedAuthor, RequestDigest,
 };
-use throughline_domain::{OutboxId, Timestamp, WorkerId};
+use throughline_domain::{OutboxId, Timestamp, UserId, WorkerId};
+
+use super::entries;
 
 /// In the order they came, and the way from a key to one of them.
 #[derive(Default)]
@@ -43,7 +45,7 @@ impl Line {
         })
     }
 
-    pub(super) fn lease(&mut self, lease: Lease, now: Timestamp) -> Vec<Leased> {
+    pub(super) fn lease(&mut self, lease: OutboxLease, now: Timestamp) -> Vec<Leased> {
         let due = |(id, entry): (&OutboxId, &Waiting)| {
             entry
                 .is_due(now)
@@ -75,7 +77,12 @@ impl Line {
         Some(entry)
     }
 
-    pub(super) fn remove_all(&mut self, ids: &[OutboxId]) -> u64 {
+    /// Everything that waits, or died, for these people.
+    pub(crate) fn of_people(&self, users: &[UserId], channel_users: &[AuthorRef]) -> Vec<OutboxId> {
+        entries::of_people(self, users, channel_users)
+    }
+
+    pub(crate) fn remove_all(&mut self, ids: &[OutboxId]) -> u64 {
         let removed = ids.iter().filter_map(|id| self.remove(*id));
         removed.count() as u64
     }

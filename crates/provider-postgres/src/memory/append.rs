@@ -3,7 +3,9 @@
 mod columns;
 mod decide;
 mod recover;
+mod seen;
 mod transaction;
+mod trim;
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -34,9 +36,9 @@ const TRIES: u32 = 5;
 
 /// One turn on its way in. It carries its tenant, so that one transaction can serve several.
 #[derive(Clone, Copy)]
-pub(super) struct Row<'a> {
-    pub(super) tenant: &'a TenantId,
-    pub(super) turn: &'a NewTurn,
+pub(crate) struct Row<'a> {
+    pub(crate) tenant: &'a TenantId,
+    pub(crate) turn: &'a NewTurn,
 }
 
 type Answer = Result<Appended, AppendError>;
@@ -52,7 +54,7 @@ pub(super) async fn append_batch(
 }
 
 /// Appends rows of any tenants; the answers are in the order of the rows.
-async fn append(store: &PostgresStore, rows: &[Row<'_>]) -> Vec<Answer> {
+pub(crate) async fn append(store: &PostgresStore, rows: &[Row<'_>]) -> Vec<Answer> {
     let mut answers = Vec::with_capacity(rows.len());
     // In order, so that the turns of one call get ascending numbers across its transactions.
     let mut parts = cut(rows);
@@ -78,6 +80,19 @@ async fn append(store: &PostgresStore, rows: &[Row<'_>]) -> Vec<Answer> {
         }
     }
     answers
+}
+
+/// One transaction's own error, for the test that looks into it.
+#[cfg(test)]
+pub(crate) async fn append_in(
+    session: &crate::session::Session<'_>,
+    rows: &[Row<'_>],
+    store: &PostgresStore,
+) -> Result<(), StoreError> {
+    match transaction::append_rows(session, rows, store).await {
+        Ok(_) => Ok(()),
+        Err(Failure::Before(error) | Failure::Unknown { error, .. }) => Err(error),
+    }
 }
 
 /// One transaction, begun again as often as it makes sense.

@@ -1,6 +1,6 @@
 //! A worker takes what is due.
 
-use throughline_conversation_memory::{Lease, Leased, OutboxError};
+use throughline_conversation_memory::{Leased, OutboxError, OutboxLease};
 use throughline_domain::{OutboxId, TenantId, Timestamp};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
@@ -27,7 +27,7 @@ pub(super) static LEASE: ForTenant = ForTenant(Statement {
 pub(super) async fn lease(
     store: &PostgresStore,
     tenant: &TenantId,
-    lease: Lease,
+    lease: OutboxLease,
 ) -> Result<Vec<Leased>, OutboxError> {
     let now = store.clock.now();
     let until = now.plus(lease.lasts).to_system_time();

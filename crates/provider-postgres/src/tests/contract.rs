@@ -23,3 +23,15 @@ mod outbox {
 mod outbox_unnamed {
     throughline_conversation_memory::outbox_contract!(crate::tests::scratch::unnamed);
 }
+
+mod one_person {
+    throughline_erasure::one_person_contract!(crate::tests::scratch::prepared);
+}
+
+mod retention {
+    throughline_conversation_memory::retention_contract!(crate::tests::scratch::prepared);
+}
+
+mod swept {
+    throughline_erasure::swept_contract!(crate::tests::scratch::prepared);
+}

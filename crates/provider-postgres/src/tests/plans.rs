@@ -1,18 +1,19 @@
 //! The plans of the hot statements at 100,000 rows, asked of the very statements.
 
+use throughline_scratch_postgres::{Database, Shared};
 use tokio_postgres::Client;
+use tokio_util::task::TaskTracker;
 
-use super::scratch::migrated;
-use crate::statement;
+use crate::{PostgresConfig, migrate, statement};
 
-/// 100,000 turns of ten tenants, a hundred users and scopes each; one turn in fifty is pending.
+/// 100,000 turns of ten tenants, a hundred scopes and writing users each; one turn in fifty is pending.
 const FILL: &str = "
 insert into tenants select 't' || n, 'active', '{\"ttl_days\": 90}', 1, 0, '2023-11-01'
 from generate_series(0, 9) n;
 insert into tenant_streams select 't' || n, 10000 from generate_series(0, 9) n;
 insert into users
 select 't' || n % 10, lpad(to_hex(n / 10), 32, '0')::uuid, 'active', null, 1, 100, 1000, 1, '2023-11-01', '2023-11-01'
-from generate_series(0, 999) n;
+from generate_series(0, 99999) n;
 insert into cross_channel_messages
 select 't' || n % 10, lpad(to_hex(n), 32, '0')::uuid, n / 10,
     lpad(to_hex(n / 10 % 100), 32, '0')::uuid, lpad(to_hex(n / 10 % 100), 32, '0')::uuid,
@@ -22,17 +23,36 @@ select 't' || n % 10, lpad(to_hex(n), 32, '0')::uuid, n / 10,
     timestamptz '2023-11-02 00:00:00Z' + n * interval '1 second',
     timestamptz '2023-11-02 00:00:00Z' + n * interval '1 second', '2024-02-01'
 from generate_series(0, 99999) n;
+insert into idempotency_tombstones
+select 't' || n % 10, sha256(convert_to('gone ' || n, 'UTF8')), 'erased', '2024-02-01'
+from generate_series(0, 9999) n;
 analyze;
 ";
 
-async fn filled() -> (throughline_scratch_postgres::Database, Client) {
-    let database = migrated().await;
-    database.psql(FILL).unwrap();
-    let (client, connection) = tokio_postgres::connect(database.url(), tokio_postgres::NoTls)
+async fn filled() -> (Database, Client) {
+    let key = format!(
+        "plans {FILL} {:?}",
+        crate::migrate::MIGRATOR.iter().collect::<Vec<_>>()
+    );
+    let shared = Shared::attach().unwrap();
+    let prepare = async |url: &str| {
+        migrate(&PostgresConfig::new(url.into())).await.unwrap();
+        connect(url).await.batch_execute(FILL).await
+    };
+    let database = shared
+        .database_from_template_async(&key, prepare)
         .await
         .unwrap();
-    tokio_util::task::TaskTracker::new().spawn(connection);
+    let client = connect(database.url()).await;
     (database, client)
+}
+
+async fn connect(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    TaskTracker::new().spawn(connection);
+    client
 }
 
 /// The plan that a prepared statement settles on.

@@ -4,6 +4,7 @@
 use super::Scanner;
 use super::value::{self, Link, is_believable, is_placeholder};
 use crate::Entity;
+use crate::covered::placeholder_follows;
 use crate::rule::{Rule, Strength};
 use crate::text::{byte_at, byte_before, is_word, run_end, starts_token};
 
@@ -34,6 +35,8 @@ pub(crate) enum Kind {
     Password,
     /// Drawn by a machine: long and without a pattern.
     Key,
+    /// The same, behind a word that names many other things as well.
+    Loose,
 }
 
 /// Names of secrets. Letters may stand before them (`dbPassword`), and a suffix behind (`token_v2`).
@@ -47,6 +50,7 @@ pub(crate) const NAMES: &[(Kind, &[&str])] = &[
             "pass phrase",
             "passcode",
             "pwd",
+            "pw",
             "pass",
             "login code",
             "contraseña",
@@ -121,6 +125,7 @@ pub(crate) const NAMES: &[(Kind, &[&str])] = &[
             "otp_secret",
         ],
     ),
+    (Kind::Loose, &["key"]),
 ];
 
 /// Handles the name that ends at `name_end`; answers where its value ends.
@@ -132,15 +137,34 @@ pub(crate) fn named(
 ) -> Option<usize> {
     let bytes = scanner.bytes();
     let name = &bytes[start..name_end];
+    // The label of a mask is the name of nothing.
+    if byte_before(bytes, start) == b'[' && placeholder_follows(bytes, start - 1) {
+        return None;
+    }
     let flag = bytes[..start].ends_with(b"--") || bytes[..start].ends_with(b"--db-");
     // Short names are words of other words: `compass`, `bypass`, `signal`.
-    if name.len() <= 4 && is_word(byte_before(bytes, start)) && !camel_or_snake(bytes, start) {
+    let short = name.len() <= 4 || kind == Kind::Loose;
+    if short && is_word(byte_before(bytes, start)) && !camel_or_snake(bytes, start) {
         return None;
     }
     let (from, link) = link(bytes, name_end, flag)?;
+    // "pass to …" is a verb and its object.
+    if name.eq_ignore_ascii_case(b"pass")
+        && matches!(link, Link::Verb | Link::Bare)
+        && !bytes[name_end..].starts_with(b" is")
+    {
+        return None;
+    }
     let to = value::end(scanner, from, link);
+    let covered = scanner
+        .found
+        .last()
+        .is_some_and(|last| last.start <= from && last.end == to);
+    if covered {
+        return Some(to);
+    }
     let text = &scanner.text()[from..to];
-    if is_placeholder(text) || !is_believable(text, kind, link, &scanner.text()[to..]) {
+    if !is_believable(text, kind, link, &scanner.text()[to..]) || is_placeholder(text) {
         return None;
     }
     let rule = if kind == Kind::Password {
@@ -193,22 +217,51 @@ fn link(bytes: &[u8], name_end: usize, flag: bool) -> Option<(usize, Link)> {
         });
         return Some(opened(bytes, from));
     }
-    if tie == at && !rest.first().is_some_and(|byte| *byte >= 0x80) {
+    if tie == at && rest.first().is_none_or(|byte| *byte < 0x80) {
         return None;
     }
     if flag {
         return Some(opened(bytes, tie));
     }
-    let verb = VERBS
-        .iter()
-        .find(|verb| rest.starts_with(verb.as_bytes()))?;
-    let from = run_end(bytes, tie + verb.len(), 4, |byte| {
-        matches!(byte, b' ' | b':')
-    });
-    let (from, link) = opened(bytes, from);
+    let start = verb_end(bytes, tie)?;
+    let (from, link) = opened(bytes, start);
+    if start == tie && link == Link::Sign {
+        return Some((from, Link::Bare));
+    }
     Some((from, if link == Link::Sign { Link::Verb } else { link }))
 }
 
+/// Where the value starts behind a verb, or behind the name itself.
+fn verb_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let rest = &bytes[at..];
+    let verb = VERBS.iter().find(|verb| rest.starts_with(verb.as_bytes()));
+    if let Some(verb) = verb {
+        return Some(run_end(bytes, at + verb.len(), 4, |byte| {
+            matches!(byte, b' ' | b':')
+        }));
+    }
+    // "the password for the staging database is …"
+    let joined = [&b"for "[..], b"of ", b"on "]
+        .into_iter()
+        .any(|word| rest.starts_with(word));
+    if joined {
+        const REACH: usize = 48;
+        let near = &bytes[at..bytes.len().min(at + REACH)];
+        let stop = near
+            .iter()
+            .position(|byte| matches!(byte, b'.' | b',' | b';' | b'\n' | b'?'));
+        let near = &near[..stop.unwrap_or(near.len())];
+        let tie = [&b" is "[..], b" is: ", b": ", b" = "]
+            .into_iter()
+            .filter_map(|tie| memchr::memmem::find(near, tie).map(|found| found + tie.len()));
+        return tie
+            .min()
+            .map(|found| run_end(bytes, at + found, 4, |byte| byte == b' ' || byte == b':'));
+    }
+    Some(at)
+}
+
+/// What gives a name its value, in the languages the service meets.
 const VERBS: &[&str] = &[
     "is now ",
     "is still ",
@@ -216,9 +269,9 @@ const VERBS: &[&str] = &[
     "is ",
     "was ",
     "will be ",
+    "changed to ",
+    "set to ",
     "to ",
-    "for the db is ",
-    "for prod is ",
     "ist ",
     "lautet ",
     "es ",
@@ -275,6 +328,8 @@ mod tests {
             format!("Das Passwort ist {secret}."),
             format!("client_secret => \"{secret}\""),
             format!("Authorization: Bearer {secret}"),
+            format!("the password for the staging database is {secret}"),
+            format!("secret {secret} goes with it"),
             format!("密码是{secret}"),
         ] {
             finds(&text, "SECRET", &secret);
@@ -286,6 +341,17 @@ mod tests {
         let text = ["Authorization: Basic dXNlcjpw", "YXNzd29yZDEy"].concat();
         finds(&text, "SECRET", &text[21..]);
         nothing("basic understanding of things");
+    }
+
+    #[test]
+    fn the_password_of_a_user_flag_is_found_and_a_group_is_not() {
+        let secret = secret();
+        finds(
+            &format!("curl -u admin:{secret} https://x.example"),
+            "SECRET",
+            &secret,
+        );
+        nothing("docker run -u 1000:100000 image");
     }
 
     #[test]
@@ -321,6 +387,8 @@ mod tests {
         }
         for text in [
             "the password is incorrect.",
+            "a password 2fa-enabled account",
+            "TRUST_TOKEN *TRUST_TOKEN_new1(const x2)",
             "max_tokens=4096",
             "the secret is communication",
             "compass: north-5west",

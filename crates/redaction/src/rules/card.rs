@@ -107,7 +107,15 @@ fn is_card(scanner: &Scanner<'_>, clump: &Clump, from: usize, to: usize) -> bool
     let digits = clump.digits(bytes, from, to);
     let tail_free = to == clump.groups().len() && !is_embedded(bytes, start, end)
         || to < clump.groups().len() && clump.groups()[to - 1].sep != Sep::Dot;
-    tail_free && grouping_is_plausible(groups) && issued(&digits) && luhn(digits.as_slice())
+    tail_free
+        && grouping_is_plausible(groups)
+        && luhn(digits.as_slice())
+        && (issued(&digits) || is_told(scanner, start, end, digits.len()))
+}
+
+/// Issuer ranges come and go; beside a word for cards the check digit is enough.
+fn is_told(scanner: &Scanner<'_>, start: usize, end: usize, len: usize) -> bool {
+    len >= 13 && scanner.context(start, end).says(Topic::Card)
 }
 
 /// Cards are printed in fours, or 4-6-5 and 4-6-4; people also type them in one piece.
@@ -118,7 +126,7 @@ fn grouping_is_plausible(groups: &[super::number::Group]) -> bool {
     let lengths: Vec<usize> = groups.iter().map(super::number::Group::len).collect();
     matches!(
         lengths.as_slice(),
-        [4, 6, 5 | 4] | [4, 5, 6] | [6, 13] | [8, 8] | [4, 12] | [6, 6 | 10]
+        [4, 6, 5 | 4] | [4, 5, 6] | [6, 13 | 6 | 10] | [8, 8] | [4, 12]
     ) || lengths[..lengths.len() - 1].iter().all(|len| *len == 4) && lengths[lengths.len() - 1] <= 4
 }
 
@@ -168,7 +176,7 @@ fn luhn(digits: &[u8]) -> bool {
             }
         })
         .sum();
-    sum % 10 == 0 && digits.iter().any(|digit| *digit != digits[0])
+    sum.is_multiple_of(10) && digits.iter().any(|digit| *digit != digits[0])
 }
 
 #[cfg(test)]

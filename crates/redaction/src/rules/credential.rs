@@ -11,7 +11,7 @@ pub(crate) static CREDENTIAL: Rule = Rule {
     rev: 1,
     entity: Entity::Secret,
     strength: Strength::Structural,
-    summary: "the credential of a bearer or basic authorization header",
+    summary: "the credential of a bearer or basic authorization header, or of a program's user flag",
     matches: &["Authorization: Bearer q8Zr4TnV1x", "Lw7PbC2dYk"],
     rejects: &["Authorization: Bearer REDACTED", ", a bearer of news"],
 };
@@ -50,6 +50,31 @@ pub(crate) fn credential(scanner: &mut Scanner<'_>, start: usize, from: usize) -
         return None;
     }
     scanner.push(&CREDENTIAL, from, end, 0.9);
+    Some(end)
+}
+
+/// Handles `-u ` that ends at `from`: a name and a password given to a program.
+pub(crate) fn user_flag(scanner: &mut Scanner<'_>, from: usize) -> Option<usize> {
+    let bytes = scanner.bytes();
+    let quote = matches!(byte_at(bytes, from), b'"' | b'\'');
+    let from = from + usize::from(quote);
+    let end = run_end(bytes, from, 256, |byte| {
+        byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'')
+    });
+    let colon = from + memchr::memchr(b':', &bytes[from..end])?;
+    let password = &scanner.text()[colon + 1..end];
+    // `-u 1000:1000` names a user and a group.
+    let named =
+        bytes[from..colon].iter().any(u8::is_ascii_alphabetic) && digits(password) < password.len();
+    if colon == from
+        || !named
+        || password.len() < 6
+        || is_placeholder(password)
+        || looks_like_code(password)
+    {
+        return None;
+    }
+    scanner.push(&CREDENTIAL, colon + 1, end, 0.8);
     Some(end)
 }
 

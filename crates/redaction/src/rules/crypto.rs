@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use super::Scanner;
 use crate::Entity;
 use crate::rule::{Rule, Strength};
-use crate::text::{byte_at, is_word, run_end};
+use crate::text::{ends_token, is_word, run_end};
 
 pub(crate) static BASE58: Rule = Rule {
     id: "crypto-base58",
@@ -45,7 +45,7 @@ pub(crate) fn word(scanner: &mut Scanner<'_>, start: usize) {
     match (text.len(), text[0]) {
         (26..=35, b'1' | b'3') if base58check(text) => scanner.push(&BASE58, start, end, 1.0),
         (42, b'0') if text[1] == b'x' && is_address(&text[2..]) => {
-            scanner.push(&HEX, start, end, 0.75)
+            scanner.push(&HEX, start, end, 0.75);
         }
         _ => {}
     }
@@ -59,9 +59,7 @@ fn is_address(hex: &[u8]) -> bool {
 pub(crate) fn bech32(scanner: &mut Scanner<'_>, start: usize, readable: usize) {
     let bytes = scanner.bytes();
     let end = run_end(bytes, start, 92, |byte| byte.is_ascii_alphanumeric());
-    if end - start >= 14
-        && !is_word(byte_at(bytes, end))
-        && bech32_checksum(&bytes[start..end], readable)
+    if end - start >= 14 && ends_token(bytes, end) && bech32_checksum(&bytes[start..end], readable)
     {
         scanner.push(&BECH32, start, end, 1.0);
     }

@@ -72,8 +72,21 @@ fn local_start(text: &str, at: usize) -> usize {
 
 fn is_local(ch: char, any_script: bool) -> bool {
     match ch {
-        'a'..='z' | 'A'..='Z' | '0'..='9' => true,
-        '.' | '_' | '%' | '+' | '-' | '\'' | '&' | '~' | '#' | '!' | '$' | '*' => true,
+        'a'..='z'
+        | 'A'..='Z'
+        | '0'..='9'
+        | '.'
+        | '_'
+        | '%'
+        | '+'
+        | '-'
+        | '\''
+        | '&'
+        | '~'
+        | '#'
+        | '!'
+        | '$'
+        | '*' => true,
         _ if (ch as u32) < 0x80 => false,
         _ => is_name_char(ch) && (any_script || (ch as u32) < 0x590),
     }
@@ -112,6 +125,14 @@ pub(crate) fn domain_end(text: &str, from: usize) -> Option<usize> {
             break;
         }
         labels += 1;
+        // `jo@example.com-0121` lacks a space around its dash.
+        if let Some((head, _)) = name.split_once('-')
+            && labels >= 2
+            && byte_at(bytes, label_end) != b'.'
+            && super::tld::is_common(head)
+        {
+            return Some(at + head.len());
+        }
         if labels >= 2 && is_top_level(name) {
             accepted = Some(label_end);
             known = super::tld::is_common(name);

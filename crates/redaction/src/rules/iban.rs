@@ -3,7 +3,7 @@
 use super::Scanner;
 use crate::Entity;
 use crate::rule::{Rule, Strength};
-use crate::text::{byte_at, byte_before, is_word, starts_token};
+use crate::text::{byte_before, ends_token, is_word, run_end, starts_token};
 
 pub(crate) static IBAN: Rule = Rule {
     id: "iban",
@@ -46,12 +46,33 @@ pub(crate) fn before_digit(scanner: &mut Scanner<'_>, digit: usize) -> Option<us
         return None;
     }
     let length = length_of([bytes[start], bytes[start + 1]])?;
-    let end = read(bytes, start, length)?;
-    if is_word(byte_at(bytes, end)) || !checksum(&bytes[start..end]) {
-        return None;
-    }
+    let registered = read(bytes, start, length)
+        .filter(|end| ends_token(bytes, *end) && is_grouped(&bytes[start..*end]));
+    // In one piece a digit more or less is a slip, not another kind of number: the checksum tells.
+    let end = registered
+        .filter(|end| checksum(&bytes[start..*end]))
+        .or_else(|| {
+            let end = run_end(bytes, start, 36, |byte| byte.is_ascii_alphanumeric());
+            let near = (length - 1..=length + 1).contains(&(end - start));
+            (near && ends_token(bytes, end) && checksum(&bytes[start..end])).then_some(end)
+        })?;
     scanner.push(&IBAN, start, end, 1.0);
     Some(end)
+}
+
+/// Whether the groups are of four, as printed, or there is no small letter in them: without that a
+/// few words behind a postal code would do.
+fn is_grouped(text: &[u8]) -> bool {
+    let groups: Vec<usize> = text
+        .split(|byte| !byte.is_ascii_alphanumeric())
+        .map(<[u8]>::len)
+        .collect();
+    let body = groups.strip_prefix(&[2, 2]).unwrap_or(&groups);
+    let fours = body
+        .split_last()
+        .is_none_or(|(last, rest)| *last <= 4 && rest.iter().all(|len| *len == 4));
+    let plain = groups[0] >= 4 && !text.iter().any(u8::is_ascii_lowercase);
+    groups.len() == 1 || fours || plain
 }
 
 /// End of the `length`th letter or digit, with at most one separator between two of them.
@@ -107,6 +128,7 @@ mod tests {
     #[test]
     fn a_wrong_checksum_or_length_is_none() {
         nothing("AL47 212A 1009 0000 0002 3569 8741");
-        nothing("GB29NWBK601613319268191");
+        nothing("GB29NWBK6016133192681912");
+        nothing("Arsoyport, MN 63111 since 2001-03-01 and on");
     }
 }

@@ -7,7 +7,7 @@ use super::number::{Clump, Sep};
 use crate::Entity;
 use crate::context::Topic;
 use crate::rule::{Rule, Strength};
-use crate::text::{byte_at, byte_before, is_word, run_end, run_start, starts_token};
+use crate::text::{byte_at, byte_before, ends_token, is_word, run_end, run_start, starts_token};
 
 pub(crate) static IPV4: Rule = Rule {
     id: "ipv4",
@@ -47,7 +47,7 @@ pub(crate) fn v4(scanner: &mut Scanner<'_>, clump: &Clump, first: usize) -> Opti
                 .fold(0, |sum, d| sum * 10 + u32::from(d - b'0'))
                 > 255
         })
-        || is_word(byte_at(bytes, end))
+        || !ends_token(bytes, end)
         || matches!(byte_before(bytes, start), b'.' | b'-' | b'$')
     {
         return None;
@@ -85,7 +85,7 @@ pub(crate) fn colon(scanner: &mut Scanner<'_>, at: usize) -> usize {
     }
     let free = starts_token(bytes, start)
         && !matches!(byte_before(bytes, start), b':' | b'.')
-        && !is_word(byte_at(bytes, end));
+        && ends_token(bytes, end);
     if free && end - start >= 3 && accepts(scanner, start, end) {
         let zone_end = zone(bytes, end);
         let end = prefix_length(bytes, zone_end, 128).unwrap_or(zone_end);
@@ -127,8 +127,7 @@ fn prefix_length(bytes: &[u8], end: usize, most: u32) -> Option<usize> {
         .ok()?
         .parse::<u32>()
         .ok()?;
-    (value <= most && !is_word(byte_at(bytes, stop)) && byte_at(bytes, stop) != b'/')
-        .then_some(stop)
+    (value <= most && ends_token(bytes, stop) && byte_at(bytes, stop) != b'/').then_some(stop)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::Scanner;
 use crate::Entity;
 use crate::rule::{Rule, Strength};
-use crate::text::{byte_at, byte_before, is_word, starts_token};
+use crate::text::{byte_at, byte_before, ends_token, is_word, starts_token};
 
 pub(crate) static MAC: Rule = Rule {
     id: "mac",
@@ -25,7 +25,7 @@ pub(crate) fn try_at(scanner: &mut Scanner<'_>, start: usize) -> bool {
     };
     let end = start + len;
     let after = byte_at(bytes, end);
-    let goes_on = is_word(after)
+    let goes_on = !ends_token(bytes, end)
         || (after == bytes[start + if len == 17 { 2 } else { 4 }]
             && is_word(byte_at(bytes, end + 1)));
     let before = byte_before(bytes, start);

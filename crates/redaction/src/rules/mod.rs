@@ -11,6 +11,7 @@ pub(crate) mod ip;
 pub(crate) mod mac;
 pub(crate) mod number;
 pub(crate) mod phone;
+mod phone_extension;
 mod phone_shape;
 pub(crate) mod ssn;
 mod tld;
@@ -21,6 +22,8 @@ mod value;
 
 use crate::Entity;
 use crate::context::{Context, Lexicon};
+use crate::covered::Covered;
+use crate::detector::MASKED_BY_DEFAULT;
 use crate::rule::{Candidate, Rule, Strength};
 
 /// Not a rule of text but of names: the value of `password`, `authorization`, … is covered whole.
@@ -95,6 +98,7 @@ pub(crate) struct Scanner<'t> {
     pub(crate) body_ends: [(usize, usize); 7],
     /// The same for values behind names, by what ties them.
     pub(crate) value_ends: [(usize, usize); 2],
+    covered: Covered,
 }
 
 impl<'t> Scanner<'t> {
@@ -110,6 +114,7 @@ impl<'t> Scanner<'t> {
             no_key_end: false,
             body_ends: [(0, 0); 7],
             value_ends: [(0, 0); 2],
+            covered: Covered::default(),
         }
     }
 
@@ -124,18 +129,22 @@ impl<'t> Scanner<'t> {
     /// Notes a finding; one that lies in the field's name is dropped, one that begins there is cut.
     pub(crate) fn push(&mut self, rule: &'static Rule, start: usize, end: usize, score: f32) {
         let start = start.max(self.base);
-        if start < end {
-            self.found.push(Candidate {
-                start,
-                end,
-                rule,
-                score,
-            });
+        if start >= end {
+            return;
+        }
+        self.found.push(Candidate {
+            start,
+            end,
+            rule,
+            score,
+        });
+        if MASKED_BY_DEFAULT & rule.entity.bit() != 0 && score >= 0.5 {
+            self.covered.add(start, end);
         }
     }
 
     pub(crate) fn context(&self, start: usize, end: usize) -> Context {
-        self.lexicon.around(self.bytes(), start, end)
+        self.lexicon.around(self.bytes(), start, end, &self.covered)
     }
 
     /// Whether the text is nothing but numbers, as an answer to a question may be.

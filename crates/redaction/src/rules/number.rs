@@ -1,7 +1,7 @@
 //! Cuts text around digits into clumps of groups, and asks the number rules in turn.
 
 use super::{Scanner, card, crypto, iban, ip, mac, phone, ssn, token};
-use crate::text::{byte_at, byte_before, is_word, run_end, run_start, starts_token};
+use crate::text::{byte_at, byte_before, ends_token, is_word, run_end, run_start, starts_token};
 
 /// Groups in one clump. A longer row of numbers continues in the next clump.
 pub(crate) const MAX_GROUPS: usize = 12;
@@ -77,7 +77,7 @@ impl Clump {
         Self {
             groups,
             len,
-            glued: is_word(byte_at(bytes, end)),
+            glued: !ends_token(bytes, end),
         }
     }
 
@@ -226,7 +226,7 @@ fn follows_a_word(bytes: &[u8], at: usize) -> bool {
         byte.is_ascii_alphabetic()
     });
     at - start >= 2
-        && !is_word(byte_before(bytes, start))
+        && starts_token(bytes, start)
         && bytes[start..at]
             .iter()
             .any(|byte| !byte.is_ascii_hexdigit())
@@ -242,8 +242,8 @@ pub(crate) fn joined_after(bytes: &[u8], end: usize) -> bool {
         b'-' => {
             let hex = run_end(bytes, end + 1, 12, |byte| byte.is_ascii_hexdigit());
             let len = hex - end - 1;
-            two_after.is_ascii_digit() || (len == 4 || len == 12) && !is_word(byte_at(bytes, hex))
+            two_after.is_ascii_digit() || (len == 4 || len == 12) && ends_token(bytes, hex)
         }
-        _ => is_word(after),
+        _ => !ends_token(bytes, end),
     }
 }

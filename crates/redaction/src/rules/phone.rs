@@ -3,11 +3,12 @@
 use super::Scanner;
 use super::calling_code::is_international;
 use super::number::{Clump, Group, Sep, is_embedded, joined_after, joined_before};
+use super::phone_extension::{extension_end, has_extension};
 use super::phone_shape::{self, Shape};
 use crate::Entity;
 use crate::context::{Context, Topic};
 use crate::rule::{Rule, Strength};
-use crate::text::{byte_at, byte_before, is_word, run_end};
+use crate::text::{byte_at, byte_before, count, is_word, run_start};
 
 pub(crate) static INTERNATIONAL: Rule = Rule {
     id: "phone-international",
@@ -64,8 +65,7 @@ fn plus_before(bytes: &[u8], start: usize) -> (bool, usize) {
     } else {
         start
     };
-    let before = if gap > 1 { bytes[gap - 2] } else { 0 };
-    if byte_before(bytes, gap) == b'+' && (!is_word(before) || before.is_ascii_digit()) {
+    if byte_before(bytes, gap) == b'+' {
         (true, gap - 1)
     } else {
         (false, start)
@@ -95,7 +95,7 @@ fn international(scanner: &mut Scanner<'_>, clump: &Clump, start: usize) -> Opti
         let end = close_paren(bytes, start, end);
         let bracketed = byte_before(bytes, start) == b'(' && closes_inside(bytes, &groups[..to]);
         let start = if bracketed { start - 1 } else { start };
-        return Some(finish(scanner, &INTERNATIONAL, start, end, 0.95));
+        return Some(finish(scanner, &INTERNATIONAL, start, end, 0.94));
     }
     None
 }
@@ -151,16 +151,17 @@ fn national(scanner: &mut Scanner<'_>, clump: &Clump, first: usize, start: usize
         }
         let whole = stands_apart(groups, first, to);
         let shape = phone_shape::of(bytes, taken, open);
+        // A part of a row is no number, and most rows end here, before their words are read.
+        if shape == Shape::Never || !whole {
+            continue;
+        }
         let context = *context.get_or_insert_with(|| scanner.context(from, end));
-        let Some((rule, score)) = judge(
-            scanner,
-            shape,
-            &context,
-            whole,
-            extended,
-            (from, end),
-            total,
-        ) else {
+        if total <= 7 && is_house_number(bytes, end) && !context.tells(Topic::Phone) {
+            continue;
+        }
+        let Some((rule, score)) =
+            judge(scanner, shape, context, whole, extended, (from, end), total)
+        else {
             continue;
         };
         return Some(finish(scanner, rule, from, end, score));
@@ -171,7 +172,7 @@ fn national(scanner: &mut Scanner<'_>, clump: &Clump, first: usize, start: usize
 fn judge(
     scanner: &Scanner<'_>,
     shape: Shape,
-    context: &Context,
+    context: Context,
     whole: bool,
     extended: bool,
     (from, end): (usize, usize),
@@ -188,13 +189,39 @@ fn judge(
         }
         Shape::Certain | Shape::Likely | Shape::Possible if told && whole => Some((&CONTEXT, 0.7)),
         Shape::Possible if hinted && whole && total >= 9 => Some((&CONTEXT, 0.55)),
-        Shape::Plain if told => Some((&CONTEXT, 0.6)),
-        Shape::Plain if hinted && total >= 10 && total <= 12 => Some((&CONTEXT, 0.5)),
+        Shape::Plain if told && whole => Some((&CONTEXT, 0.6)),
+        Shape::Plain if hinted && whole && (10..=12).contains(&total) => Some((&CONTEXT, 0.5)),
         Shape::Certain | Shape::Likely | Shape::Possible if scanner.is_bare(from, end) => {
+            Some((&CONTEXT, 0.5))
+        }
+        Shape::Likely | Shape::Possible | Shape::Plain
+            if whole && !denied && total <= 11 && ends_address(bytes, from, end) =>
+        {
             Some((&CONTEXT, 0.5))
         }
         _ => None,
     }
+}
+
+/// Whether a capitalised word follows, as a street follows the number of a house.
+fn is_house_number(bytes: &[u8], end: usize) -> bool {
+    byte_at(bytes, end) == b' '
+        && byte_at(bytes, end + 1).is_ascii_uppercase()
+        && byte_at(bytes, end + 2).is_ascii_lowercase()
+}
+
+/// Whether the number has a line of its own under a line of words, as in a letterhead.
+fn ends_address(bytes: &[u8], from: usize, end: usize) -> bool {
+    let Some(above) = from.checked_sub(1).filter(|at| bytes[*at] == b'\n') else {
+        return false;
+    };
+    let line = run_start(bytes, above, above.saturating_sub(48), |byte| byte != b'\n');
+    let words = bytes[line..above]
+        .iter()
+        .filter(|byte| byte.is_ascii_alphabetic())
+        .count();
+    let alone = matches!(byte_at(bytes, end), 0 | b'\n' | b'\r');
+    end - from >= 8 && alone && words >= 4 && line > 0
 }
 
 /// A bracketed area code is no call of a function and no index.
@@ -204,10 +231,11 @@ fn opens_cleanly(bytes: &[u8], from: usize) -> bool {
 
 /// Whether more groups stand beside the taken ones as if they belonged to the same row.
 fn stands_apart(groups: &[Group], first: usize, to: usize) -> bool {
-    let spaced = groups[first..to - 1]
-        .iter()
-        .all(|group| group.sep == Sep::Space);
-    let free = |sep: Sep| sep == Sep::None || (sep == Sep::Space && !spaced && to - first > 1);
+    let spaced = to - first > 1
+        && groups[first..to - 1]
+            .iter()
+            .all(|group| group.sep == Sep::Space);
+    let free = |sep: Sep| sep == Sep::None || (sep == Sep::Space && !spaced);
     (first == 0 || free(groups[first - 1].sep)) && free(groups[to - 1].sep)
 }
 
@@ -219,43 +247,13 @@ fn closes_inside(bytes: &[u8], taken: &[Group]) -> bool {
 
 fn close_paren(bytes: &[u8], start: usize, end: usize) -> usize {
     let inner = &bytes[start..end];
-    let opened = inner.iter().filter(|byte| **byte == b'(').count();
-    let closed = inner.iter().filter(|byte| **byte == b')').count();
+    let opened = count(inner, b'(');
+    let closed = count(inner, b')');
     if opened > closed && byte_at(bytes, end) == b')' {
         end + 1
     } else {
         end
     }
-}
-
-fn has_extension(bytes: &[u8], end: usize) -> bool {
-    extension_end(bytes, end).is_some()
-}
-
-/// `x123`, `ext. 123`, `#123` and their like, up to six digits.
-fn extension_end(bytes: &[u8], end: usize) -> Option<usize> {
-    const WORDS: [&[u8]; 9] = [
-        b"extension",
-        b"ext.",
-        b"ext",
-        b"ex.",
-        b"xtn",
-        b"x.",
-        b"x",
-        b"poste",
-        b"#",
-    ];
-    let mut at = run_end(bytes, end, 2, |byte| byte == b' ' || byte == b',');
-    let word = WORDS.iter().find(|word| {
-        bytes
-            .get(at..at + word.len())
-            .is_some_and(|here| here.eq_ignore_ascii_case(word))
-    })?;
-    at = run_end(bytes, at + word.len(), 2, |byte| {
-        matches!(byte, b' ' | b':')
-    });
-    let stop = run_end(bytes, at, 7, |byte| byte.is_ascii_digit());
-    (stop > at && stop - at <= 6 && !is_word(byte_at(bytes, stop))).then_some(stop)
 }
 
 fn finish(
@@ -334,6 +332,28 @@ mod tests {
             finds(&format!("{number} office"), "PHONE", number);
             finds(&format!("Phone: {number}"), "PHONE", number);
         }
+    }
+
+    #[test]
+    fn the_first_figures_of_an_id_are_no_number_beside_another_one() {
+        let text =
+            "{\"phone\":\"020 7946 0958\",\"session\":\"53439117-61a1-9ef3-e1e4-1582dac3bb65\"}";
+        assert_eq!(crate::testing::types(text), ["PHONE"]);
+        nothing("{\"routing\":\"50109959045\",\"note\":\"Cell including\"}");
+    }
+
+    #[test]
+    fn a_number_with_another_name_is_left_alone() {
+        for text in [
+            "my bank account number is 1234567891",
+            "order number is 4155550132",
+            "the order number 12 3456 7890",
+            "4155550132 is the order number",
+        ] {
+            nothing(text);
+        }
+        finds("4155550132 is my phone number", "PHONE", "4155550132");
+        finds("455 6186 is my number", "PHONE", "455 6186");
     }
 
     #[test]

@@ -18,10 +18,15 @@ pub(crate) enum Shape {
 }
 
 pub(crate) fn of(bytes: &[u8], groups: &[Group], open: bool) -> Shape {
+    // Single digits in a row are a list; most of what is asked about ends here.
+    if groups.iter().filter(|group| group.len() == 1).count() > 2 {
+        return Shape::Never;
+    }
     let lengths: Vec<usize> = groups.iter().map(Group::len).collect();
     let total: usize = lengths.iter().sum();
     if lengths.len() == 1 {
-        return if total >= 7 {
+        let digits = &bytes[groups[0].start..groups[0].end];
+        return if total >= 7 && !is_counting(digits) {
             Shape::Plain
         } else {
             Shape::Never
@@ -32,39 +37,52 @@ pub(crate) fn of(bytes: &[u8], groups: &[Group], open: bool) -> Shape {
         return bracketed(&lengths, total);
     }
     if seps.iter().any(|group| group.sep == Sep::Paren) && !trunk_in_brackets(bytes, groups) {
-        let prefixed = lengths.first() == Some(&1) && bytes[groups[0].start] == b'1';
-        return if prefixed && lengths[1..] == [3, 3, 4] {
-            Shape::Certain
-        } else {
-            Shape::Never
+        // A trunk digit before the bracket: `1 (201) 555-0123`, `8 (495) 123-45-67`.
+        let trunk = matches!(bytes[groups[0].start], b'0' | b'1' | b'8') && lengths[0] == 1;
+        let certain = trunk && matches!(lengths[1..], [3, 3, 4] | [3, 3, 2, 2] | [3, 7]);
+        let local = lengths.len() <= 6 && total <= 13;
+        return match (certain, local) {
+            (true, _) => Shape::Certain,
+            (false, true) => Shape::Possible,
+            (false, false) => Shape::Never,
         };
     }
     if let Some(shape) = north_american(bytes, groups, &lengths) {
         return shape;
     }
     let dotted = seps.iter().any(|group| group.sep == Sep::Dot);
-    if dotted && (lengths.len() < 3 || lengths.iter().any(|len| *len > 4)) {
+    let decimal = lengths.len() < 3 && lengths.iter().any(|len| *len < 3);
+    if dotted && (decimal || lengths.iter().any(|len| *len > 4)) {
         return Shape::Never;
     }
     let zero =
         bytes[groups[0].start] == b'0' && bytes[groups[0].start + 1] != b'0' && lengths[0] > 1;
     let blocks = lengths.len() <= 6 && lengths.iter().skip(1).all(|len| (2..=8).contains(len));
-    if zero && blocks && (9..=12).contains(&total) && lengths[0] <= 5 {
+    // A postal code with its extension looks alike.
+    let postal = lengths == [5, 4] && groups[0].sep == Sep::Dash;
+    if zero && blocks && (9..=12).contains(&total) && lengths[0] <= 5 && !postal {
         return if uniform(groups) {
             Shape::Likely
         } else {
             Shape::Possible
         };
     }
-    let local = lengths.iter().all(|len| (2..=8).contains(len)) && lengths.len() <= 5;
+    let single = lengths.iter().filter(|len| **len == 1).count();
+    let local = lengths.iter().all(|len| *len <= 8) && single <= 1 && lengths.len() <= 5;
     if local { Shape::Possible } else { Shape::Never }
+}
+
+/// `0123456789` and the like: somebody counts.
+fn is_counting(digits: &[u8]) -> bool {
+    let up = digits.windows(2).all(|pair| pair[1] == pair[0] + 1);
+    up || digits.windows(2).all(|pair| pair[0] == pair[1] + 1)
 }
 
 /// `(12) 3456-7890`: an area code in brackets and at least six digits behind it.
 fn bracketed(lengths: &[usize], total: usize) -> Shape {
     let area = (2..=5).contains(&lengths[0]);
-    let blocks = lengths.iter().skip(1).all(|len| (2..=8).contains(len)) && lengths.len() <= 5;
-    if area && blocks && (8..=12).contains(&total) {
+    let blocks = lengths.iter().skip(1).all(|len| (2..=9).contains(len)) && lengths.len() <= 5;
+    if area && blocks && (8..=13).contains(&total) {
         Shape::Certain
     } else {
         Shape::Never
@@ -82,12 +100,10 @@ fn north_american(bytes: &[u8], groups: &[Group], lengths: &[usize]) -> Option<S
         _ => return None,
     };
     match body {
-        [Sep::Dash, Sep::Dash] | [Sep::Dot, Sep::Dot] | [Sep::Space | Sep::Slash, Sep::Dash] => {
+        [Sep::Dash | Sep::Space | Sep::Slash, Sep::Dash] | [Sep::Dot, Sep::Dot] => {
             Some(Shape::Certain)
         }
-        [Sep::Space, Sep::Space] | [Sep::Dash, Sep::Space] | [Sep::Slash, Sep::Slash] => {
-            Some(Shape::Likely)
-        }
+        [Sep::Space | Sep::Dash, Sep::Space] | [Sep::Slash, Sep::Slash] => Some(Shape::Likely),
         _ => None,
     }
 }

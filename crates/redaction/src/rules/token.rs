@@ -4,7 +4,9 @@ use super::Scanner;
 use super::token_table::{Body, Shape};
 use crate::Entity;
 use crate::rule::{Rule, Strength};
-use crate::text::{byte_at, byte_before, is_word, run_end, run_start, starts_token};
+use crate::text::{
+    byte_at, byte_before, count, ends_token, is_word, run_end, run_start, starts_token,
+};
 
 pub(crate) static TOKEN: Rule = Rule {
     id: "secret-provider-token",
@@ -67,7 +69,12 @@ pub(crate) fn prefixed(
     let end = shapes
         .iter()
         .find_map(|shape| shaped(scanner, start, shape))?;
-    scanner.push(&TOKEN, start, end, 1.0);
+    // A hook is a whole address.
+    let schemes = [&b"https://"[..], b"http://"];
+    let scheme = schemes
+        .into_iter()
+        .find(|scheme| scanner.bytes()[..start].ends_with(scheme));
+    scanner.push(&TOKEN, start - scheme.map_or(0, <[u8]>::len), end, 1.0);
     Some(end)
 }
 
@@ -87,7 +94,7 @@ fn shaped(scanner: &mut Scanner<'_>, start: usize, shape: &Shape) -> Option<usiz
         end -= 1;
     }
     let len = end - from;
-    let whole = (*shortest..=*longest).contains(&len) && !is_word(byte_at(bytes, end));
+    let whole = (*shortest..=*longest).contains(&len) && ends_token(bytes, end);
     (whole && is_random(&bytes[from..end])).then_some(end)
 }
 
@@ -129,11 +136,8 @@ pub(crate) fn jwt(scanner: &mut Scanner<'_>, start: usize) -> Option<usize> {
     }
     let end = run_end(bytes, start, usize::MAX, |byte| Body::Dotted.has(byte));
     let end = run_start(bytes, end, start, |byte| byte == b'.');
-    let parts = bytes[start..end]
-        .iter()
-        .filter(|byte| **byte == b'.')
-        .count();
-    let free = !is_word(byte_before(bytes, start));
+    let parts = count(&bytes[start..end], b'.');
+    let free = starts_token(bytes, start);
     let first = bytes[start..end]
         .iter()
         .position(|byte| *byte == b'.')
@@ -144,7 +148,7 @@ pub(crate) fn jwt(scanner: &mut Scanner<'_>, start: usize) -> Option<usize> {
     Some(end)
 }
 
-/// Handles `-----BEGIN ` (or the PuTTY header) seen at `start`; answers where the block ends.
+/// Handles `-----BEGIN ` (or the `PuTTY` header) seen at `start`; answers where the block ends.
 pub(crate) fn key_block(scanner: &mut Scanner<'_>, start: usize) -> usize {
     let bytes = scanner.bytes();
     let title_end = run_end(bytes, start + 11, 64, |byte| {
@@ -202,23 +206,23 @@ pub(crate) fn word_with_digit(scanner: &mut Scanner<'_>, at: usize) -> usize {
     let word = run_start(bytes, at, start, is_word);
     match end - word {
         32 => mailchimp(scanner, word, end),
-        34 if matches!(&bytes[word..word + 2], b"SK" | b"AC") => {
-            if bytes[word + 2..end].iter().all(u8::is_ascii_hexdigit) {
-                scanner.push(&DOTTED, word, end, 0.9);
-            }
-        }
+        34 if is_twilio(&bytes[word..end]) => scanner.push(&DOTTED, word, end, 0.9),
         17 if bytes[word..].starts_with(b"pat") && byte_at(bytes, end) == b'.' => {
-            airtable(scanner, word, end)
+            airtable(scanner, word, end);
         }
         _ => {}
     }
     end
 }
 
+fn is_twilio(word: &[u8]) -> bool {
+    matches!(&word[..2], b"SK" | b"AC") && word[2..].iter().all(u8::is_ascii_hexdigit)
+}
+
 fn airtable(scanner: &mut Scanner<'_>, start: usize, dot: usize) {
     let bytes = scanner.bytes();
     let end = run_end(bytes, dot + 1, 65, |byte| byte.is_ascii_hexdigit());
-    if end - dot - 1 == 64 && !is_word(byte_at(bytes, end)) {
+    if end - dot - 1 == 64 && ends_token(bytes, end) {
         scanner.push(&DOTTED, start, end, 1.0);
     }
 }
@@ -231,7 +235,7 @@ fn discord(scanner: &mut Scanner<'_>, start: usize) {
         .map(<[u8]>::len);
     let lengths = (parts.next(), parts.next(), parts.next(), parts.next());
     if matches!(lengths, (Some(23..=28), Some(6), Some(27..=38), None))
-        && !is_word(byte_before(bytes, start))
+        && starts_token(bytes, start)
     {
         scanner.push(&DOTTED, start, end, 1.0);
     }
@@ -259,7 +263,7 @@ pub(crate) fn telegram(scanner: &mut Scanner<'_>, colon: usize) {
     let end = run_end(bytes, colon + 1, 48, |byte| Body::Url.has(byte));
     let id = colon - start;
     // In `…/bot<token>/` a word stands directly before the id.
-    let free = !is_word(byte_before(bytes, start)) || bytes[..start].ends_with(b"bot");
+    let free = starts_token(bytes, start) || bytes[..start].ends_with(b"bot");
     if (8..=11).contains(&id) && (34..=36).contains(&(end - colon - 1)) && free {
         scanner.push(&DOTTED, start, end, 1.0);
     }
@@ -276,8 +280,7 @@ pub(crate) fn azure(scanner: &mut Scanner<'_>, at: usize) {
     while end > at && matches!(bytes[end - 1], b'.' | b'-') {
         end -= 1;
     }
-    let free =
-        !is_word(byte_before(bytes, start)) && bytes[start..at].iter().all(|byte| inside(*byte));
+    let free = starts_token(bytes, start) && bytes[start..at].iter().all(|byte| inside(*byte));
     if free && bytes[at - 1].is_ascii_digit() && (31..=34).contains(&(end - at - 2)) {
         scanner.push(&DOTTED, start, end, 1.0);
     }

@@ -3,7 +3,7 @@
 use super::{Scanner, email, tld};
 use crate::Entity;
 use crate::rule::{Rule, Strength};
-use crate::text::{byte_at, byte_before, char_at, is_word, run_end, run_start};
+use crate::text::{byte_at, byte_before, char_at, count, is_word, run_end, run_start};
 
 pub(crate) static URL: Rule = Rule {
     id: "url",
@@ -98,14 +98,9 @@ fn stop(text: &str, from: usize) -> usize {
 
 /// Takes punctuation that belongs to the sentence off the end.
 fn trim(bytes: &[u8], from: usize, mut end: usize) -> usize {
-    let count = |end: usize, wanted: u8| {
-        bytes[from..end]
-            .iter()
-            .filter(|byte| **byte == wanted)
-            .count()
-    };
-    let mut surplus = count(end, b')').saturating_sub(count(end, b'('));
-    let mut square = count(end, b']').saturating_sub(count(end, b'['));
+    let in_url = |end: usize, wanted: u8| count(&bytes[from..end], wanted);
+    let mut surplus = in_url(end, b')').saturating_sub(in_url(end, b'('));
+    let mut square = in_url(end, b']').saturating_sub(in_url(end, b'['));
     while end > from {
         match bytes[end - 1] {
             b'.' | b',' | b';' | b':' | b'!' | b'?' | b'*' | b'(' | b'[' | b'_' => {}
@@ -184,7 +179,8 @@ pub(crate) fn dot(scanner: &mut Scanner<'_>, at: usize) -> usize {
     let goes_on = matches!(after, b'@' | b'(' | b'[' | b'=' | b'_')
         || is_word(after)
         || after == b'.' && is_word(byte_at(bytes, name_end + 1));
-    let named = bytes[start..at].iter().any(u8::is_ascii_alphabetic);
+    // Initials before an abbreviation, as in `H.No`, are no host.
+    let named = at - start > 1 && bytes[start..at].iter().any(u8::is_ascii_alphabetic);
     if goes_on || !named || !(tld::is_common(last) || www) {
         return end;
     }

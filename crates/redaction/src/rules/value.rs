@@ -3,7 +3,8 @@
 use super::Scanner;
 use super::assign::Kind;
 use super::token::distinct;
-use crate::text::{byte_at, is_word, run_end};
+use crate::covered::placeholder_follows;
+use crate::text::{byte_at, count, is_word, run_end};
 
 /// What ties a name to its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub(crate) enum Link {
     Quoted(u8),
     /// "is", and the like in other languages.
     Verb,
+    /// Nothing but a space.
+    Bare,
 }
 
 impl Link {
@@ -22,7 +25,7 @@ impl Link {
         match self {
             Self::Quoted(quote) => matches!(byte, b'\n' | b'\\') || byte == quote,
             Self::Sign => byte.is_ascii_whitespace() || b"\"'`,;<>|&\\".contains(&byte),
-            Self::Verb => byte.is_ascii_whitespace() || b"\"`<>\\".contains(&byte),
+            Self::Verb | Self::Bare => byte.is_ascii_whitespace() || b"\"`<>\\".contains(&byte),
         }
     }
 }
@@ -33,7 +36,7 @@ pub(crate) fn end(scanner: &mut Scanner<'_>, from: usize, link: Link) -> usize {
     let known = match link {
         Link::Quoted(_) => return run_end(bytes, from, usize::MAX, |byte| !link.ends_before(byte)),
         Link::Sign => &mut scanner.value_ends[0],
-        Link::Verb => &mut scanner.value_ends[1],
+        Link::Verb | Link::Bare => &mut scanner.value_ends[1],
     };
     if !(known.0..known.1).contains(&from) {
         *known = (
@@ -49,8 +52,8 @@ fn trim(bytes: &[u8], from: usize, mut end: usize) -> usize {
     const MOST: usize = 8;
     let closes = |open: u8, close: u8, end: usize| {
         let value = &bytes[from..end];
-        let count = |wanted| value.iter().filter(|byte| **byte == wanted).count();
-        value.len() <= HEAD && count(open) < count(close)
+
+        value.len() <= HEAD && count(value, open) < count(value, close)
     };
     for _ in 0..MOST {
         let trimmed = end > from
@@ -122,13 +125,15 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
         "replace_me",
         "masked",
         "hidden",
-        "[secret",
-        "[email",
         "placehold",
     ];
     let lower = head(value).to_ascii_lowercase();
     let text = lower.trim_matches(|ch: char| matches!(ch, '"' | '\'' | '[' | ']' | '(' | ')'));
-    text.is_empty()
+    let masked = memchr::memchr_iter(b'[', head(value).as_bytes())
+        .take(8)
+        .any(|open| placeholder_follows(head(value).as_bytes(), open));
+    masked
+        || text.is_empty()
         || matches!(
             text,
             "true"
@@ -147,7 +152,7 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
                 | "pwd"
                 | "user"
         )
-        || text.starts_with('$') && text[1..].bytes().all(|byte| is_word(byte))
+        || text.starts_with('$') && text[1..].bytes().all(is_word)
         || distinct(text.as_bytes()) < 3
         || WORDS.iter().any(|word| lower.contains(word))
             && !(lower.len() > 24 && digits(&lower) > 3)
@@ -170,6 +175,11 @@ pub(crate) fn is_believable(value: &str, kind: Kind, link: Link, rest: &str) -> 
         .count();
     let upper_inside =
         value.chars().skip(1).any(char::is_uppercase) && value.chars().any(char::is_lowercase);
+    if link == Link::Bare && kind == Kind::Password {
+        // "password protected" is no password: only what nobody would take for a word.
+        let strange = symbols > 0 || upper_inside;
+        return strange && figures > 0 && letters > 0 && value.len() >= 8 && !value.contains(' ');
+    }
     match kind {
         Kind::Password => {
             let mixed = letters > 0 && figures > 0 || symbols > 0 && letters + figures >= 4;
@@ -181,6 +191,16 @@ pub(crate) fn is_believable(value: &str, kind: Kind, link: Link, rest: &str) -> 
                     && !value.contains('.')
                 || upper_inside && value.len() >= 10 && !value.contains(' ') && link != Link::Sign
                 || is_pass_phrase(value, link, rest)
+        }
+        Kind::Loose => {
+            let upper = value.bytes().filter(u8::is_ascii_uppercase).count();
+            let lower = value.bytes().filter(u8::is_ascii_lowercase).count();
+            value.len() >= 20
+                && figures >= 2
+                && upper >= 2
+                && lower >= 2
+                && distinct(value.as_bytes()) >= 12
+                && !value.contains([' ', '/', ':'])
         }
         Kind::Key => {
             let body = value.bytes().filter(u8::is_ascii_alphanumeric).count();
@@ -248,6 +268,7 @@ fn is_pass_phrase(value: &str, link: Link, rest: &str) -> bool {
 
 /// Calls, members and types are how programs speak of secrets without holding one.
 pub(crate) fn looks_like_code(value: &str) -> bool {
+    let value = value.trim_start_matches(['*', '&']);
     let member = value.split('.').count() > 1
         && value.split('.').all(|part| {
             part.bytes()
@@ -267,6 +288,9 @@ pub(crate) fn looks_like_code(value: &str) -> bool {
                 .all(|byte| is_word(byte) || byte == b'.')
     });
     let path = value.contains("::")
+        || value.starts_with(':')
+        || value.starts_with("__")
+        || value.starts_with(['[', '(', '{', '|'])
         || value.starts_with("&self")
         || value.starts_with("this.")
         || value.starts_with("self.");

@@ -37,21 +37,32 @@ enum Subject {
 }
 
 /// Does one thing and prints what came of it. A schema that does not fit is refused first.
-pub(crate) async fn run(args: Args, environment: &Environment) -> Result<(), Failure> {
-    let loaded = Loaded::load(&args.flags.0, environment)?;
+pub(crate) async fn run(
+    Args {
+        flags,
+        json,
+        subject,
+    }: Args,
+    environment: &Environment,
+) -> Result<(), Failure> {
+    let loaded = Loaded::load(&flags.0, environment)?;
     let config = store::config(&loaded.settings)?;
     let store = store::connect(config, &prometheus::Registry::new())?;
     store::check(&store).await?;
-    let done = match args.subject {
-        Subject::Tenant(action) => tenant::run(&*store, action, &loaded.settings, args.json).await,
-        Subject::Key(action) => key::run(&*store, action, args.json).await,
-        Subject::Operator(action) => operator::run(&*store, action, args.json).await,
+    let done = match subject {
+        Subject::Tenant(action) => tenant::run(&*store, action, &loaded.settings, json).await,
+        Subject::Key(action) => key::run(&*store, action, json).await,
+        Subject::Operator(action) => operator::run(&*store, action, json).await,
     };
     store.close().await;
     done
 }
 
 /// The code that HTTP gives to the same refusal.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it stands in map_err, which hands the error over"
+)]
 fn refused(error: TenancyError) -> Failure {
     let code = match &error {
         TenancyError::TenantExists(_) => "tenant_exists",

@@ -17,6 +17,7 @@ use self::page::Page;
 use self::teller::Teller;
 use crate::api_client::ApiClient;
 use crate::failure::{Failure, chain};
+use crate::jobs;
 use crate::output::say;
 use crate::server::{self, Signals};
 use crate::service::{AlwaysReady, assemble, in_memory, limits, new_tenant_config};
@@ -47,7 +48,8 @@ pub(crate) async fn run(args: &Args) -> Result<(), Failure> {
         .map_err(|error| Failure::failed("demo_tenant", chain(&error)))?;
     let key = seed_key(&store, &tenant);
     let registry = prometheus::Registry::new();
-    let service = assemble(&store, Arc::new(AlwaysReady), settings, &registry).await?;
+    let jobs = jobs::start(&store, settings, &registry).await?;
+    let service = assemble(&store, Arc::new(AlwaysReady), settings, &registry, jobs).await?;
     let unusable = |error: std::io::Error| {
         let text = format!(
             "{} cannot be listened on: {error}; choose another --listen",
@@ -61,7 +63,7 @@ pub(crate) async fn run(args: &Args) -> Result<(), Failure> {
     let signals = Signals::listen()?;
     let draining = service.draining;
     let serving = server::serve(listener, service.router, limits(settings), signals, || {
-        draining.start()
+        draining.start();
     });
     let client = ApiClient::new(
         &format!("http://{address}"),

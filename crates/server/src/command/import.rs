@@ -55,8 +55,9 @@ pub(crate) async fn run(args: &Args) -> Result<(), Failure> {
     let tenant = TenantId::parse(&args.tenant)
         .map_err(|error| Failure::usage("invalid_tenant", error.to_string()))?;
     let client = ApiClient::new(&args.url, &args.key)?;
-    let mut tally = Tally::new(args.rejects.as_deref())?;
     let (input, size) = open(&args.file).await?;
+    not_over_the_input(args)?;
+    let mut tally = Tally::new(args.rejects.as_deref())?;
     let progress = Progress::start(size);
     let mut signals = Signals::listen()?;
     let sender = Sender::new(client, &tenant, Arc::new(SystemIds), &progress);
@@ -89,6 +90,19 @@ pub(crate) async fn run(args: &Args) -> Result<(), Failure> {
             format!("{some} lines were refused"),
         )),
     }
+}
+
+/// The file of refusals is made anew: it must not be the one that is being read.
+fn not_over_the_input(args: &Args) -> Result<(), Failure> {
+    let same = |rejects: &PathBuf| {
+        let input = args.file.canonicalize().ok();
+        input.is_some() && rejects.canonicalize().ok() == input
+    };
+    if args.rejects.as_ref().is_some_and(same) {
+        let text = "--rejects names the file that is read; give it another name";
+        return Err(Failure::usage("rejects_over_input", text));
+    }
+    Ok(())
 }
 
 type Input = Box<dyn AsyncRead + Send + Unpin>;

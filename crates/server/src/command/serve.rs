@@ -4,6 +4,7 @@ mod database;
 mod dev;
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 
@@ -13,6 +14,9 @@ use crate::server::{self, Signals, Stopped};
 use crate::service::{Service, limits};
 use crate::settings::{AllFlags, Environment, Loaded, Settings};
 use crate::telemetry;
+
+/// How long a job may still take for the step it is at, once every request was answered.
+const JOBS_GRACE: Duration = Duration::from_secs(5);
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -30,6 +34,8 @@ pub(crate) async fn run(args: &Args, environment: &Environment) -> Result<(), Fa
         return say(loaded.printed().trim_end());
     }
     let settings = &loaded.settings;
+    // Before anybody is told that we listen: a signal that comes early must not be the end.
+    let signals = Signals::listen()?;
     telemetry::start(settings.log_format, &settings.log_filter);
     for name in &loaded.unknown_env {
         tracing::warn!(
@@ -42,8 +48,8 @@ pub(crate) async fn run(args: &Args, environment: &Environment) -> Result<(), Fa
             "ambiguous_store",
             "--dev serves from memory, but a database address is set too; unset one of them",
         )),
-        (true, false) => dev::serve(settings).await,
-        (false, _) => database::serve(settings).await,
+        (true, false) => dev::serve(settings, signals).await,
+        (false, _) => database::serve(settings, signals).await,
     }
 }
 
@@ -65,16 +71,24 @@ async fn until_stopped(
     listener: TcpListener,
     service: Service,
     settings: &Settings,
+    signals: Signals,
 ) -> Result<(), Failure> {
-    let signals = Signals::listen()?;
     let Service {
         queue,
         router,
         draining,
+        jobs,
     } = service;
     let sweeping = queue.start();
-    let not_ready = || draining.start();
+    let not_ready = || {
+        draining.start();
+        jobs.begin_stop();
+    };
     let stopped = server::serve(listener, router, limits(settings), signals, not_ready).await;
+    // They were told when the signal came; a step that is being done has had all that time.
+    if !jobs.stop(JOBS_GRACE).await {
+        tracing::warn!("a job did not stop in time and was dropped between two transactions");
+    }
     // After the last request: whatever it queued is on disk before the file is closed.
     sweeping.stop().await;
     match stopped {

@@ -12,6 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{StopSignals, connection};
 
+/// For an idle connection to close.
+const MOMENT: Duration = Duration::from_millis(100);
+
 /// How many, how long.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
@@ -19,6 +22,8 @@ pub(crate) struct Limits {
     pub(crate) connections: usize,
     /// For a request's head, and for an idle connection.
     pub(crate) header_timeout: Duration,
+    /// For a client to take the next part of its answer.
+    pub(crate) send_timeout: Duration,
     /// Between "not ready" and the end of accepting.
     pub(crate) drain_delay: Duration,
     /// Between the end of accepting and the cut.
@@ -67,7 +72,7 @@ pub(crate) async fn serve(
     tokio::select! {
         () = doors.accept() => {}
         () = sleep(limits.drain_delay) => {}
-        () = signals.next() => return Stopped::Hurried { cut: doors.cut().await },
+        () = signals.next() => return doors.cut().await,
     }
     doors.close(signals).await
 }
@@ -95,42 +100,51 @@ impl Doors {
 
     fn begin(&mut self, stream: TcpStream, permit: OwnedSemaphorePermit) {
         let (router, stop) = (self.router.clone(), self.stop.clone());
-        let header_timeout = self.limits.header_timeout;
+        let limits = self.limits;
         self.connections.spawn(async move {
-            connection::serve(stream, router, header_timeout, stop).await;
+            connection::serve(stream, router, limits, stop).await;
             drop(permit);
         });
     }
 
+    /// Stops accepting and lets what runs finish, until the deadline or a further signal.
     async fn close(self, mut signals: impl StopSignals) -> Stopped {
-        let Self {
-            listener,
-            mut connections,
-            stop,
-            limits,
-            ..
-        } = self;
-        drop(listener);
-        stop.cancel();
-        let all_done = async { while connections.join_next().await.is_some() {} };
+        let deadline = self.limits.deadline;
+        let mut connections = self.shut();
         let hurried = tokio::select! {
-            done = timeout(limits.deadline, all_done) => match done {
+            done = timeout(deadline, all_done(&mut connections)) => match done {
                 Ok(()) => return Stopped::Clean,
                 Err(_) => false,
             },
             () = signals.next() => true,
         };
-        let cut = abort(&mut connections).await;
-        match (cut, hurried) {
+        match (abort(&mut connections).await, hurried) {
             (0, _) => Stopped::Clean,
             (cut, true) => Stopped::Hurried { cut },
             (cut, false) => Stopped::DeadlinePassed { cut },
         }
     }
 
-    async fn cut(mut self) -> usize {
-        abort(&mut self.connections).await
+    /// Stops accepting and cuts what runs; those that only wait are given the moment they need to leave,
+    /// so that they are not counted.
+    async fn cut(self) -> Stopped {
+        let mut connections = self.shut();
+        let _ = timeout(MOMENT, all_done(&mut connections)).await;
+        match abort(&mut connections).await {
+            0 => Stopped::Clean,
+            cut => Stopped::Hurried { cut },
+        }
     }
+
+    /// Closes the listener and tells every connection.
+    fn shut(self) -> JoinSet<()> {
+        self.stop.cancel();
+        self.connections
+    }
+}
+
+async fn all_done(connections: &mut JoinSet<()>) {
+    while connections.join_next().await.is_some() {}
 }
 
 /// The next connection, with its share of the limit. Errors are the machine's (too many open files) or

@@ -3,7 +3,6 @@
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use axum::Router;
 use hyper::Request;
@@ -15,16 +14,19 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
+use super::Limits;
+use super::stall::Impatient;
+
 /// A request's head, and what is read ahead of a body.
 const READ_BUFFER_BYTES: usize = 64 * 1024;
 
-/// Serves the connection until the client leaves, a head takes too long, or `stop` is cancelled. After
+/// Serves the connection until the client leaves, a head takes too long, an answer is not taken, or `stop` is cancelled. After
 /// that the request that runs is finished and no other is begun; a connection that never sent a whole
 /// head has nothing to finish and is closed at once.
 pub(super) async fn serve(
     stream: TcpStream,
     router: Router,
-    header_timeout: Duration,
+    limits: Limits,
     stop: CancellationToken,
 ) {
     // Answers are written whole: waiting for more bytes to send only delays them.
@@ -43,9 +45,12 @@ pub(super) async fn serve(
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
-        .header_read_timeout(header_timeout)
+        .header_read_timeout(limits.header_timeout)
         .max_buf_size(READ_BUFFER_BYTES);
-    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), counted));
+    let mut connection = pin!(builder.serve_connection(
+        TokioIo::new(Impatient::new(stream, limits.send_timeout)),
+        counted
+    ));
     tokio::select! {
         result = connection.as_mut() => return log_end(&result),
         () = stop.cancelled() => {}

@@ -17,6 +17,7 @@ use super::{Limits, StopSignals, Stopped, serve};
 const LIMITS: Limits = Limits {
     connections: 8,
     header_timeout: Duration::from_mins(5),
+    send_timeout: Duration::from_mins(5),
     drain_delay: Duration::ZERO,
     deadline: Duration::from_mins(5),
 };
@@ -62,7 +63,7 @@ async fn start(limits: Limits) -> Subject {
     let told = Arc::clone(&not_ready);
     let stopped = tokio::spawn(async move {
         serve(listener, router, limits, received, || {
-            told.store(true, Ordering::SeqCst)
+            told.store(true, Ordering::SeqCst);
         })
         .await
     });

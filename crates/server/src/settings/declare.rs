@@ -11,6 +11,8 @@ pub(crate) enum Section {
     Operation,
     /// Appends that wait for a store that is away.
     Spool,
+    /// What runs by the clock.
+    Jobs,
     /// What new tenants start with.
     Tenants,
     /// Trying it without a database.
@@ -25,6 +27,7 @@ impl Section {
             Self::Http => "HTTP",
             Self::Operation => "Operation",
             Self::Spool => "Spool",
+            Self::Jobs => "Jobs",
             Self::Tenants => "New tenants",
             Self::Development => "Development",
         }

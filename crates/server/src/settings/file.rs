@@ -51,11 +51,8 @@ pub(super) fn parse(text: &str, path: &Path) -> Result<BTreeMap<&'static str, Ra
 }
 
 fn line(text: &str, offset: usize) -> usize {
-    text.as_bytes()[..offset.min(text.len())]
-        .iter()
-        .filter(|&&byte| byte == b'\n')
-        .count()
-        + 1
+    let before = text.get(..offset).unwrap_or(text);
+    before.matches('\n').count() + 1
 }
 
 /// The parser's sentence up to anything it quotes.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use secrecy::SecretString;
+use throughline_tenancy::Cron;
 use tracing_subscriber::EnvFilter;
 
 /// A kind of value. `read` and `show` are each other's inverse, except that a secret shows as `***`.
@@ -74,6 +75,40 @@ impl Value for bool {
 
     fn show(&self) -> Option<String> {
         Some(self.to_string())
+    }
+}
+
+/// A switch that is written out, such as `--jobs off`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OnOff(pub(crate) bool);
+
+impl Value for OnOff {
+    const UNIT: &'static str = "on|off";
+
+    fn read(text: &str) -> Result<Self, String> {
+        bool::read(text).map(Self)
+    }
+
+    fn show(&self) -> Option<String> {
+        Some(if self.0 { "on" } else { "off" }.to_owned())
+    }
+}
+
+/// Five cron fields, in UTC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Schedule(pub(crate) Cron);
+
+impl Value for Schedule {
+    const UNIT: &'static str = "CRON";
+
+    fn read(text: &str) -> Result<Self, String> {
+        Cron::parse(text)
+            .map(Self)
+            .map_err(|fault| fault.to_string())
+    }
+
+    fn show(&self) -> Option<String> {
+        Some(self.0.as_str().to_owned())
     }
 }
 

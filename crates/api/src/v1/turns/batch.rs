@@ -206,6 +206,6 @@ fn result(outcome: Outcome) -> BatchResult {
     match outcome {
         Ok(Done::Queued(answer)) => BatchResult::queued(answer),
         Ok(Done::Stored(answer)) => Ok(answer).into(),
-        Err(failure) => Err(*failure.problem).into(),
+        Err(failure) => Err(failure.problem).into(),
     }
 }

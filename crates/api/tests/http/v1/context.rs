@@ -14,7 +14,7 @@ async fn the_block_tells_what_was_said_elsewhere() {
     let mut desk = append_body("b", "on this canvas");
     desk["canvas_session_id"] = json!("cv-1");
     service.append(&desk).await.assert_status(201);
-    service.clock.advance(Duration::from_secs(300));
+    service.clock.advance(Duration::from_mins(5));
     let answer = service
         .get(&format!("{path}?exclude_canvas_session_id=cv-1"))
         .await;

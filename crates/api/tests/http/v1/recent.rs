@@ -9,7 +9,7 @@ use crate::service::{NOW_MS, Service, append_body, get, service};
 
 /// Says `texts` one second apart, on alternating channels and canvases.
 async fn spoken(service: &Service, texts: &[&str]) -> String {
-    let mut user = String::new();
+    let mut user = Value::Null;
     for (n, text) in texts.iter().enumerate() {
         let mut body = append_body(text, text);
         body["channel_kind"] = json!(["slack-user", "telegram-chat"][n % 2]);
@@ -18,10 +18,10 @@ async fn spoken(service: &Service, texts: &[&str]) -> String {
         }
         let answer = service.append(&body).await;
         answer.assert_status(201);
-        user = answer.json()["user_id"].as_str().unwrap().to_owned();
+        user = answer.json()["user_id"].clone();
         service.clock.advance(Duration::from_secs(1));
     }
-    format!("/v1/tenants/acme/users/{user}/turns")
+    format!("/v1/tenants/acme/users/{}/turns", user.as_str().unwrap())
 }
 
 #[tokio::test]

@@ -1,11 +1,11 @@
 //! The commit was sent and its answer never came: what is true is asked on another connection (T-14).
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use throughline_conversation_memory::{AppendError, Cause};
 
-use super::decide::{Decision, Existing, found_keys};
+use super::decide::Decision;
+use super::seen::{Keys, UnderKey, found_keys, under_key};
 use super::transaction::{FIND, keys};
 use super::{Answer, Row};
 use crate::error::{Shared, StoreError};
@@ -13,8 +13,6 @@ use crate::store::PostgresStore;
 
 const ASK_FOR_AT_MOST: Duration = Duration::from_secs(2);
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(50);
-
-type Found = HashMap<String, HashMap<String, Option<Existing>>>;
 
 /// One answer a row. What was refused or found before the commit does not depend on it.
 pub(super) async fn answers(
@@ -45,7 +43,7 @@ pub(super) async fn answers(
 }
 
 /// Asks until somebody answers, within the budget.
-async fn ask(store: &PostgresStore, rows: &[Row<'_>]) -> Option<Found> {
+async fn ask(store: &PostgresStore, rows: &[Row<'_>]) -> Option<Keys> {
     let (tenants, keys) = keys(rows);
     let now = store.clock.now().to_system_time();
     let asking = async {
@@ -70,7 +68,7 @@ fn answer(
     row: Row<'_>,
     decision: &Decision<'_>,
     decided: &[Decision<'_>],
-    found: &Found,
+    found: &Keys,
     cause: &Shared,
 ) -> Answer {
     let key = row.turn.key().clone();
@@ -88,11 +86,9 @@ fn answer(
             _ => row.turn.user(),
         },
     };
-    let of_tenant = found.get(row.tenant.as_str());
-    let existing = of_tenant.and_then(|keys| keys.get(row.turn.key().as_str()));
     let cause = Cause::new(cause.clone());
-    match existing {
-        Some(Some(existing)) => match existing.again(row, user) {
+    match under_key(found, row) {
+        Some(UnderKey::Turn(existing)) => match existing.again(row, user) {
             Ok(appended) => Err(AppendError::Committed {
                 key,
                 turn_id: appended.turn_id,

@@ -56,7 +56,7 @@ pub(super) async fn run(store: &dyn Tenancy, action: Action, json: bool) -> Resu
             let key = MintKeyBody { label, scopes };
             let key = key
                 .check()
-                .map_err(|problem| Failure::usage("invalid_key", problem.detail))?;
+                .map_err(|problem| Failure::usage("invalid_key", problem.detail.clone()))?;
             let minted = store
                 .mint_key(&name(&tenant)?, key)
                 .await

@@ -33,7 +33,7 @@ pub(super) async fn run(store: &dyn Tenancy, action: Action, json: bool) -> Resu
             let body = MintOperatorKeyBody { actor, label };
             let (actor, label) = body
                 .check()
-                .map_err(|problem| Failure::usage("invalid_key", problem.detail))?;
+                .map_err(|problem| Failure::usage("invalid_key", problem.detail.clone()))?;
             let minted = store
                 .mint_operator_key(&actor, &label)
                 .await

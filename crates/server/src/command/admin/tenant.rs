@@ -53,7 +53,7 @@ pub(super) enum Action {
 
 #[derive(clap::Args)]
 pub(super) struct Rules {
-    /// A rule and its value, such as ttl_days=30; may be given more than once
+    /// A rule and its value, such as `ttl_days=30`; may be given more than once
     #[arg(long = "set", value_name = "RULE=VALUE")]
     set: Vec<String>,
 }

@@ -30,11 +30,6 @@ impl Page {
         say(format_args!("\n{}", self.paint("1;36", line.trim_end())))
     }
 
-    /// A text in the left margin's colour, wrapped.
-    pub(super) fn text(&self, text: &str) -> Result<(), Failure> {
-        wrapped(text, WIDTH).iter().try_for_each(say)
-    }
-
     /// Somebody's words, indented behind their name.
     pub(super) fn speech(&self, who: &str, words: &str) -> Result<(), Failure> {
         let indent = 13;

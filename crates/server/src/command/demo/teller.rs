@@ -36,9 +36,8 @@ impl<'a> Teller<'a> {
 
     /// The story from the train to the desk; whose it was.
     pub(super) async fn tell(&self, address: SocketAddr) -> Result<UserId, Failure> {
-        self.page
-            .text("Throughline: one person, three channels, one memory")?;
-        self.page.text(&format!(
+        say("Throughline: one person, three channels, one memory")?;
+        say(format_args!(
             "in memory on http://{address}; nothing is kept when it stops"
         ))?;
         let mut known = None;
@@ -87,7 +86,7 @@ impl<'a> Teller<'a> {
             Some(user) => body["user_id"] = json!(user),
             None => {
                 body["ref"] =
-                    json!({"kind": "telegram-chat", "id": TELEGRAM_ID, "display_name": "Mina"})
+                    json!({"kind": "telegram-chat", "id": TELEGRAM_ID, "display_name": "Mina"});
             }
         }
         if let Some(canvas) = scene.canvas {

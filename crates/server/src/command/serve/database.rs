@@ -7,6 +7,8 @@ use throughline_provider_postgres::{PostgresConfig, PostgresStore};
 
 use super::{bind, until_stopped};
 use crate::failure::Failure;
+use crate::jobs;
+use crate::server::Signals;
 use crate::service::assemble;
 use crate::settings::Settings;
 use crate::store::{self, DatabaseHealth, Trouble};
@@ -15,12 +17,13 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// Answers at once, /readyz with 503 until the schema was seen to fit. A schema that does not fit ends
 /// the process.
-pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
+pub(super) async fn serve(settings: &Settings, signals: Signals) -> Result<(), Failure> {
     let config = store::config(settings)?;
     let registry = prometheus::Registry::new();
     let store = store::connect(config.clone(), &registry)?;
     let health = Arc::new(DatabaseHealth::new(Arc::clone(&store)));
-    let service = assemble(&store, Arc::clone(&health) as _, settings, &registry).await?;
+    let jobs = jobs::start(&store, settings, &registry).await?;
+    let service = assemble(&store, Arc::clone(&health) as _, settings, &registry, jobs).await?;
     let (listener, address) = bind(settings).await?;
     tracing::info!(%address, "listening");
     let prepared = async {
@@ -31,7 +34,7 @@ pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
         std::future::pending().await
     };
     let ended = tokio::select! {
-        ended = until_stopped(listener, service, settings) => ended,
+        ended = until_stopped(listener, service, settings, signals) => ended,
         failure = prepared => Err(failure),
     };
     store.close().await;

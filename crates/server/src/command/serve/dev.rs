@@ -10,14 +10,16 @@ use throughline_tenancy::{NewKey, Principal, Scopes, Tenancy as _, Token};
 
 use super::{bind, until_stopped};
 use crate::failure::{Failure, chain};
+use crate::jobs;
 use crate::output::say;
+use crate::server::Signals;
 use crate::service::{AlwaysReady, assemble, in_memory, new_tenant_config};
 use crate::settings::Settings;
 
 const TENANT: &str = "dev";
 const KEY_CHARS: usize = 16;
 
-pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
+pub(super) async fn serve(settings: &Settings, signals: Signals) -> Result<(), Failure> {
     //
     if settings.replicas.0 > 1 {
         return Err(Failure::usage(
@@ -28,11 +30,12 @@ pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
     let store = in_memory();
     let key = furnish(&store, settings).await?;
     let registry = prometheus::Registry::new();
-    let service = assemble(&store, Arc::new(AlwaysReady), settings, &registry).await?;
+    let jobs = jobs::start(&store, settings, &registry).await?;
+    let service = assemble(&store, Arc::new(AlwaysReady), settings, &registry, jobs).await?;
     let (listener, address) = bind(settings).await?;
     tracing::info!(%address, "listening");
     say(welcome(address, key.as_deref()))?;
-    until_stopped(listener, service, settings).await
+    until_stopped(listener, service, settings, signals).await
 }
 
 /// Makes the tenant and its keys. The token, if it was made here and has to be shown.

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use throughline_tenancy::{Tenancy, TenantConfig};
 
-use crate::service::{NOW_MS, append_body, service, tenant};
+use crate::service::{NOW_MS, append_body, call, service};
 
 // failures.md 1
 #[tokio::test]
@@ -21,7 +20,7 @@ async fn a_retry_returns_the_first_answer_marked_duplicate() {
             "duplicate": false, "redaction_state": "clean", "client_message_id": "k",
         })
     );
-    service.clock.advance(Duration::from_secs(60));
+    service.clock.advance(Duration::from_mins(1));
     let again = service.append(&append_body("k", "hi")).await;
     again.assert_status(200);
     expected["duplicate"] = json!(true);
@@ -145,15 +144,11 @@ async fn a_refused_turn_makes_no_user() {
 async fn the_callers_time_is_kept_clamped_or_refused() {
     let service = service().await;
     let day = 24 * 3_600 * 1_000;
-    let config = TenantConfig {
-        ttl_days: 60,
-        ..TenantConfig::default()
-    };
+    let keep = call("PATCH", "/admin/tenants/acme").json(&json!({"config": {"ttl_days": 60}}));
     service
-        .store
-        .configure(&tenant("acme"), config, None)
+        .call(keep.key(&service.operator))
         .await
-        .unwrap();
+        .assert_status(200);
     for (key, said, lands) in [
         ("past", -1_500, -1_500),
         ("ahead", day, 120_000),

@@ -10,32 +10,32 @@ use throughline_domain::TurnId;
 use crate::doubles::{Fault, FaultyMemory};
 use crate::service::{Answer, Service, append_body, service_with};
 
-async fn failing(error: fn(NewTurn) -> AppendError) -> Service {
+async fn failing(error: fn(&NewTurn) -> AppendError) -> Service {
     service_with(Settings::default(), |c| {
         c.memory = Arc::new(FaultyMemory(Fault::Append(error)));
     })
     .await
 }
 
-async fn append(error: fn(NewTurn) -> AppendError) -> Answer {
+async fn append(error: fn(&NewTurn) -> AppendError) -> Answer {
     failing(error).await.append(&append_body("k", "hi")).await
 }
 
-fn timeout(turn: NewTurn) -> AppendError {
+fn timeout(turn: &NewTurn) -> AppendError {
     AppendError::Timeout {
         key: turn.key().clone(),
         cause: Cause::text("statement timeout"),
     }
 }
 
-fn transport(turn: NewTurn) -> AppendError {
+fn transport(turn: &NewTurn) -> AppendError {
     AppendError::Transport {
         key: turn.key().clone(),
         cause: Cause::text("connection refused"),
     }
 }
 
-fn committed(turn: NewTurn) -> AppendError {
+fn committed(turn: &NewTurn) -> AppendError {
     AppendError::Committed {
         key: turn.key().clone(),
         turn_id: TurnId::from_u128(7),
@@ -43,7 +43,7 @@ fn committed(turn: NewTurn) -> AppendError {
     }
 }
 
-fn gone(turn: NewTurn) -> AppendError {
+fn gone(turn: &NewTurn) -> AppendError {
     AppendError::Rejected {
         key: turn.key().clone(),
         reason: RejectReason::Gone,
@@ -53,7 +53,7 @@ fn gone(turn: NewTurn) -> AppendError {
 #[tokio::test]
 async fn an_outcome_that_is_not_known_says_so() {
     for (error, outcome) in [
-        (timeout as fn(_) -> _, "unknown"),
+        (timeout as fn(&NewTurn) -> AppendError, "unknown"),
         (transport, "not_stored"),
     ] {
         let answer = append(error).await;
