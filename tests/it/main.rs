@@ -5,6 +5,7 @@ mod import;
 mod logs;
 mod outage;
 mod queue;
+mod redaction;
 mod replicas;
 mod schema;
 mod shutdown;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::request::Parts;
 use throughline_conversation_memory::{
     AppendError, Appended, ChannelScope, Limit, MemoryError, NewTurn, NotKept, Outbox,
@@ -204,6 +204,17 @@ impl Operator {
         self.identity().merges(tenant, user).await
     }
 
+    /// A person's turns as they were typed, with an entry in the trail.
+    pub(crate) async fn recent_raw(
+        &self,
+        tenant: &TenantId,
+        user: UserId,
+        query: &RecentQuery,
+    ) -> Result<RecentPage, MemoryError> {
+        let raw = &self.capabilities.raw;
+        raw.recent_raw(tenant, user, query, &self.actor).await
+    }
+
     pub(crate) async fn erase(
         &self,
         tenant: &TenantId,
@@ -249,5 +260,13 @@ impl<S: Sync> FromRequestParts<S> for Operator {
         let operator = parts.extensions.get::<Self>().cloned();
         operator
             .ok_or_else(|| Failure::internal("a handler asked for an operator its route has not"))
+    }
+}
+
+/// On a tenant's route, where an operator may do more than the tenant's own keys.
+impl<S: Sync> OptionalFromRequestParts<S> for Operator {
+    type Rejection = Failure;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>, Failure> {
+        Ok(parts.extensions.get::<Self>().cloned())
     }
 }

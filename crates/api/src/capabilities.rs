@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use throughline_conversation_memory::{AppendQueue, ConversationMemory, Outbox};
+use throughline_conversation_memory::{AppendQueue, ConversationMemory, Outbox, RawReads};
 use throughline_domain::{Clock, Ids, TenantId};
 use throughline_erasure::Erasure;
 use throughline_platform_identity::PlatformIdentity;
@@ -20,6 +20,8 @@ pub struct Capabilities {
     pub identity: Arc<dyn PlatformIdentity>,
     /// What was said.
     pub memory: Arc<dyn ConversationMemory>,
+    /// The same without masks, for operators, with a trace.
+    pub raw: Arc<dyn RawReads>,
     /// Where a turn goes that the store did not take.
     pub queue: Arc<dyn AppendQueue>,
     /// What waits in the store, for operators.

@@ -14,7 +14,9 @@ mod leases;
 mod outbox;
 mod paging;
 mod pending;
+mod raw_reads;
 mod recent;
+mod redaction_queue;
 mod retention;
 mod sample;
 mod together;
@@ -27,7 +29,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use throughline_domain::{ManualClock, TenantId, UserId};
 
-use crate::{ConversationMemory, Leases, Retention};
+use crate::{Audit, ConversationMemory, Leases, RawReads, RedactionQueue, Retention};
 
 pub use append::*;
 pub use batch::*;
@@ -49,7 +51,9 @@ pub use outbox::{
 };
 pub use paging::*;
 pub use pending::*;
+pub use raw_reads::*;
 pub use recent::*;
+pub use redaction_queue::*;
 pub use retention::*;
 pub use trimming::*;
 pub use turns::{TurnBuilder, turn};
@@ -81,6 +85,16 @@ pub trait RetentionSubject: Subject {
     async fn set_caps(&self, tenant: &TenantId, turns: u64, bytes: u64);
     /// Writes one audit entry, dated now.
     async fn write_audit_entry(&self, tenant: &TenantId);
+}
+
+/// A provider whose turns are scanned later, and read raw.
+pub trait RedactionSubject: Subject {
+    /// The same provider.
+    fn queue(&self) -> Arc<dyn RedactionQueue>;
+    /// The same provider.
+    fn raw(&self) -> Arc<dyn RawReads>;
+    /// The same provider.
+    fn audit(&self) -> Arc<dyn Audit>;
 }
 
 /// One `#[tokio::test]` for each case; `$subject` is an async function that makes a fresh subject.
@@ -236,6 +250,30 @@ macro_rules! retention_contract {
     };
 }
 
+/// The cases of [`RedactionSubject`].
+#[macro_export]
+macro_rules! redaction_contract {
+    ($subject:path) => {
+        $crate::conversation_memory_contract!(@cases $subject:
+            pending_and_outdated_turns_are_due
+            a_turn_stored_masked_is_never_due
+            a_settled_turn_can_be_read
+            a_turn_can_be_sent_back_to_wait
+            a_result_never_replaces_one_it_has_not_seen
+            workers_that_race_settle_a_turn_once
+            failures_are_counted_and_the_turn_stays_pending
+            an_unknown_turn_is_not_settled
+            redacted_turns_are_walked_in_the_order_of_their_ids
+            only_tenants_with_something_due_are_named
+            the_backlog_counts_pending_turns_and_their_age
+            a_raw_read_returns_every_state_verbatim
+            a_raw_read_leaves_exactly_one_entry
+            only_raw_reads_are_written_down
+            raw_pages_hold_each_turn_once
+        );
+    };
+}
+
 #[cfg(test)]
 mod tests {
     /// A case that no provider runs would promise nothing.
@@ -256,7 +294,9 @@ mod tests {
             include_str!("contract/outbox.rs"),
             include_str!("contract/paging.rs"),
             include_str!("contract/pending.rs"),
+            include_str!("contract/raw_reads.rs"),
             include_str!("contract/recent.rs"),
+            include_str!("contract/redaction_queue.rs"),
             include_str!("contract/leases.rs"),
             include_str!("contract/retention.rs"),
             include_str!("contract/trimming.rs"),

@@ -16,8 +16,10 @@ mod limits;
 mod new_turn;
 mod outbox;
 mod queue;
+mod raw_reads;
 mod read;
 mod redaction;
+mod redaction_queue;
 mod retention;
 mod stored_append;
 mod turn;
@@ -43,11 +45,13 @@ pub use limits::{
 pub use new_turn::{NewTurn, TurnDraft};
 pub use outbox::{
     DueTenants, Enqueued, Fate, Leased, MAX_ATTEMPTS, Next, Outbox, OutboxEntry, OutboxError,
-    OutboxLease, OutboxQuery, OutboxState, OutboxStats, Settled, Settlement, retry_wait,
+    OutboxLease, OutboxQuery, OutboxSettlement, OutboxState, OutboxStats, Settled, retry_wait,
 };
 pub use queue::{AppendQueue, NotKept};
+pub use raw_reads::RawReads;
 pub use read::{Limit, Position, RecentPage, RecentQuery, Usage};
 pub use redaction::{ContentForm, MaskedContent, Redaction};
+pub use redaction_queue::{Backlog, Due, RedactionQueue, Seen, Settlement};
 pub use retention::{
     Caps, Chunk, Load, OverCap, Pass, Reconciled, Restamp, Restamped, Retention, RetentionError,
     Swept,

@@ -13,7 +13,7 @@ use throughline_domain::{OutboxId, TenantId, Timestamp, UserId, WorkerId};
 
 use crate::{AuthorRef, Cause, ClientMessageId, QueuedAppend};
 
-pub use settlement::{Fate, MAX_ATTEMPTS, Next, Settled, Settlement, retry_wait};
+pub use settlement::{Fate, MAX_ATTEMPTS, Next, OutboxSettlement, Settled, retry_wait};
 
 /// Appends that wait, per tenant.
 #[async_trait]
@@ -57,7 +57,7 @@ pub trait Outbox: Send + Sync {
         &self,
         tenant: &TenantId,
         worker: WorkerId,
-        settlements: &[Settlement],
+        settlements: &[OutboxSettlement],
     ) -> Result<Settled, OutboxError>;
 
     /// Entries without their content, in the order they came.

@@ -92,6 +92,7 @@ pub const TABLES: &[Store] = &[
             "aux_bytes",
             "redaction_state",
             "detector_version",
+            "redaction_failures",
             "content_form",
             "created_at",
             "ingested_at",

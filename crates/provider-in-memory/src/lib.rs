@@ -12,6 +12,8 @@ mod log;
 mod memory;
 mod outbox;
 mod people;
+mod raw_reads;
+mod redaction_queue;
 mod retention;
 mod state;
 mod store;

@@ -39,7 +39,7 @@ impl Log {
         }
         user.turns.insert(position, row.clone());
         self.show(&row);
-        self.by_end.insert(row.end(), row.clone());
+        self.file(&row);
         self.by_key.insert(row.said.key().clone(), row);
     }
 
@@ -59,7 +59,7 @@ impl Log {
             return;
         };
         for (position, row) in log.turns {
-            self.by_end.remove(&row.end());
+            self.unfile(&row);
             self.by_key.remove(row.said.key());
             let scope = row.said.scope();
             if let Some(rows) = self.by_scope.get_mut(scope) {
@@ -74,7 +74,7 @@ impl Log {
     /// Removes one turn from every index and takes it off its user's counters.
     pub(crate) fn take_out(&mut self, row: &Row) {
         let position = row.position();
-        self.by_end.remove(&row.end());
+        self.unfile(row);
         self.by_key.remove(row.said.key());
         if let Some(user) = self.by_user.get_mut(&row.user) {
             user.turns.remove(&position);
@@ -93,7 +93,7 @@ impl Log {
 
     /// Gives a turn another end.
     pub(crate) fn end_at(&mut self, row: &Row, expires_at: Timestamp) {
-        self.by_end.remove(&row.end());
+        self.unfile(row);
         let row = Arc::new(Row {
             expires_at,
             ..row.clone()
@@ -107,7 +107,41 @@ impl Log {
             *turn = row.clone();
         }
         self.show(&row);
+        self.file(&row);
+        self.by_key.insert(row.said.key().clone(), row);
+    }
+
+    /// Puts the row among the ends, and among those that a newer detector is to look at.
+    pub(crate) fn file(&mut self, row: &Arc<Row>) {
         self.by_end.insert(row.end(), row.clone());
+        if let Some(place) = row.scan_place() {
+            self.by_scan.insert(place, row.clone());
+        }
+    }
+
+    pub(crate) fn unfile(&mut self, row: &Row) {
+        self.by_end.remove(&row.end());
+        if let Some(place) = row.scan_place() {
+            self.by_scan.remove(&place);
+        }
+    }
+
+    /// Puts the row in the place of the one it was made from, with another result of its scan.
+    pub(crate) fn rescanned(&mut self, old: &Row, new: Row) {
+        self.unfile(old);
+        let row = Arc::new(new);
+        let position = row.position();
+        let pending = row.said.redaction().state() == RedactionState::Pending;
+        if let Some(user) = self.by_user.get_mut(&row.user) {
+            if pending {
+                user.pending.insert(position);
+            } else {
+                user.pending.remove(&position);
+            }
+            user.turns.insert(position, row.clone());
+        }
+        self.show(&row);
+        self.file(&row);
         self.by_key.insert(row.said.key().clone(), row);
     }
 

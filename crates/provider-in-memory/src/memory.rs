@@ -3,7 +3,7 @@
 mod append;
 mod clear;
 mod history;
-mod recent;
+pub(crate) mod recent;
 mod window;
 
 use async_trait::async_trait;
@@ -13,6 +13,7 @@ use throughline_conversation_memory::{
 };
 use throughline_domain::{TenantId, UserId};
 
+use self::recent::Pending;
 use crate::InMemoryStore;
 
 fn unknown(tenant: &TenantId) -> MemoryError {
@@ -38,7 +39,9 @@ impl ConversationMemory for InMemoryStore {
         user: UserId,
         query: &RecentQuery,
     ) -> Result<RecentPage, MemoryError> {
-        let found = self.read_tenant(tenant, |state, now| recent::find(state, user, query, now));
+        let found = self.read_tenant(tenant, |state, now| {
+            recent::find(state, user, query, Pending::LeftOut, now)
+        });
         Ok(found.ok_or_else(|| unknown(tenant))?.into_page())
     }
 

@@ -9,7 +9,7 @@ mod settle;
 use async_trait::async_trait;
 use throughline_conversation_memory::{
     AuthorRef, DueTenants, Enqueued, Leased, Outbox, OutboxEntry, OutboxError, OutboxLease,
-    OutboxQuery, OutboxStats, QueuedAppend, Settled, Settlement,
+    OutboxQuery, OutboxSettlement, OutboxStats, QueuedAppend, Settled,
 };
 use throughline_domain::{OutboxId, TenantId, Timestamp, UserId, WorkerId};
 
@@ -101,7 +101,7 @@ impl Outbox for InMemoryStore {
         &self,
         tenant: &TenantId,
         worker: WorkerId,
-        settlements: &[Settlement],
+        settlements: &[OutboxSettlement],
     ) -> Result<Settled, OutboxError> {
         Ok(self.line_or_nothing(tenant, |line, now| {
             settle::settle(line, worker, settlements, now)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use throughline_conversation_memory::{
-    ChannelScope, ClientMessageId, NewTurn, Position, Restamp, Turn, Usage,
+    ChannelScope, ClientMessageId, ContentForm, NewTurn, Position, Restamp, Turn, Usage,
 };
 use throughline_domain::{TenantId, Timestamp, TurnId, UserId};
 use throughline_tenancy::{KeyRecord, Principal, Tenant};
@@ -62,6 +62,8 @@ pub(crate) struct Log {
     pub(crate) by_scope: HashMap<ChannelScope, Ordered>,
     /// All turns by their end, for the sweep.
     pub(crate) by_end: BTreeMap<(Timestamp, u64), Arc<Row>>,
+    /// Turns as they were sent, by who looked at them last: nobody, or which version of the detector.
+    pub(crate) by_scan: BTreeMap<(Option<u32>, TurnId), Arc<Row>>,
     /// How far the ends were brought in line with which rule.
     pub(crate) restamp: Restamping,
     /// Digests of the keys of erased and swept turns, and until when they are refused (T-57).
@@ -98,6 +100,8 @@ pub(crate) struct Row {
     /// `created_at` plus the retention at the time it was stored.
     pub(crate) expires_at: Timestamp,
     pub(crate) said: Arc<NewTurn>,
+    /// How often its scan has failed.
+    pub(crate) failures: u32,
 }
 
 impl TenantState {
@@ -124,6 +128,12 @@ impl Row {
     /// Its place among the ends.
     pub(crate) fn end(&self) -> (Timestamp, u64) {
         (self.expires_at, self.seq)
+    }
+
+    /// Its place among those that are to be scanned; `None` for one that was stored masked.
+    pub(crate) fn scan_place(&self) -> Option<(Option<u32>, TurnId)> {
+        let looked = self.said.redaction().detector_version();
+        (self.said.form() == ContentForm::Raw).then_some((looked, self.id))
     }
 
     pub(crate) fn position(&self) -> Position {

@@ -14,6 +14,7 @@ mod memory;
 mod metrics;
 mod migrate;
 mod outbox;
+mod redaction_queue;
 mod retention;
 mod row;
 mod schema_status;

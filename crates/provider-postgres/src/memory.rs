@@ -3,8 +3,9 @@
 mod append;
 mod clear;
 mod history;
+mod raw_reads;
 mod recent;
-mod turn;
+pub(crate) mod turn;
 mod usage;
 
 use async_trait::async_trait;
@@ -24,6 +25,7 @@ pub(crate) use self::clear::EXISTS;
 
 pub(crate) static FOR_TENANT: &[&ForTenant] = &[
     &recent::RECENT,
+    &recent::RECENT_RAW,
     &history::HISTORY,
     &clear::CLEAR,
     &clear::EXISTS,

@@ -11,7 +11,7 @@ mod tenants;
 use async_trait::async_trait;
 use throughline_conversation_memory::{
     AuthorRef, Cause, DueTenants, Enqueued, Leased, Outbox, OutboxEntry, OutboxError, OutboxLease,
-    OutboxQuery, OutboxStats, QueuedAppend, Settled, Settlement,
+    OutboxQuery, OutboxSettlement, OutboxStats, QueuedAppend, Settled,
 };
 use throughline_domain::{OutboxId, TenantId, Timestamp, UserId, WorkerId};
 
@@ -75,7 +75,7 @@ impl Outbox for PostgresStore {
         &self,
         tenant: &TenantId,
         worker: WorkerId,
-        settlements: &[Settlement],
+        settlements: &[OutboxSettlement],
     ) -> Result<Settled, OutboxError> {
         settle::settle(self, tenant, worker, settlements).await
     }

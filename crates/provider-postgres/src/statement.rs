@@ -5,7 +5,9 @@
 
 use tokio_postgres::types::Type;
 
-use crate::{audit, erasure, identity, memory, outbox, retention, schema_status, tenancy};
+use crate::{
+    audit, erasure, identity, memory, outbox, redaction_queue, retention, schema_status, tenancy,
+};
 
 /// One SQL text. It starts with `-- name`, and the same name stands in the metrics.
 #[derive(Debug)]
@@ -36,6 +38,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Statement> {
         memory::FOR_TENANT,
         outbox::FOR_TENANT,
         retention::FOR_TENANT,
+        redaction_queue::FOR_TENANT,
         audit::FOR_TENANT,
         erasure::FOR_TENANT,
     ];
@@ -45,6 +48,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Statement> {
         outbox::FOR_OPERATOR,
         schema_status::FOR_OPERATOR,
         retention::FOR_OPERATOR,
+        redaction_queue::FOR_OPERATOR,
     ];
     let one = one.into_iter().flatten().map(|statement| &statement.0);
     let rows = rows.into_iter().flatten().map(|statement| &statement.0);

@@ -13,6 +13,7 @@ mod odd_settings;
 mod outage;
 mod plans;
 mod rates;
+mod raw_reads;
 mod retention;
 mod scratch;
 mod tls;

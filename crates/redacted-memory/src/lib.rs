@@ -5,18 +5,27 @@
 //! `dyn ConversationMemory` cannot read unscanned or unmasked text by mistake. [`RedactedOutbox`] does the
 //! same for appends that wait.
 //!
-//! Belongs here: modes, the limits of a scan on the way in, masks on the way out, their metrics. Does not
-//! belong here: rules that look at text (`redaction`), a store, jobs.
+//! [`Sweep`] looks through what the store holds unscanned or scanned by an older detector.
+//!
+//! Belongs here: modes, the limits of a scan on the way in, masks on the way out, what a scan of a
+//! stored turn writes, their metrics. Does not belong here: rules that look at text (`redaction`), a
+//! store, when the sweep runs (`jobs`).
 
+#[cfg(feature = "cost")]
+pub mod cost;
+mod detect;
 mod mask;
 mod memory;
 mod metrics;
 mod outbox;
 mod rules;
 mod scan;
+mod sweep;
 
+pub use detect::Detect;
 pub use memory::RedactedMemory;
 pub use metrics::RedactionMetrics;
 pub use outbox::RedactedOutbox;
 pub use rules::{Rules, TenantRules};
 pub use scan::{Scanned, Scanner};
+pub use sweep::{Counts, FAILURES, Sweep, Swept};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use throughline_conversation_memory::{
     AuthorRef, Cause, DueTenants, Enqueued, Leased, Outbox, OutboxEntry, OutboxError, OutboxLease,
-    OutboxQuery, OutboxStats, QueuedAppend, RedactionState, Settled, Settlement,
+    OutboxQuery, OutboxSettlement, OutboxStats, QueuedAppend, RedactionState, Settled,
 };
 use throughline_domain::{OutboxId, TenantId, Timestamp, UserId, WorkerId};
 use throughline_tenancy::RedactionMode;
@@ -99,7 +99,7 @@ impl Outbox for RedactedOutbox {
         &self,
         tenant: &TenantId,
         worker: WorkerId,
-        settlements: &[Settlement],
+        settlements: &[OutboxSettlement],
     ) -> Result<Settled, OutboxError> {
         self.inner.settle(tenant, worker, settlements).await
     }

@@ -1,36 +1,41 @@
-//! No text of a megabyte takes long. Debug builds get a smaller text and the same promise.
+//! No text of a megabyte takes long. Time is what this thread spent on the processor: what else the
+//! machine does decides nothing. The promise itself, half a second of a megabyte, holds for release
+//! builds; a debug build gets a smaller text and room, and finds what is not linear all the same.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
 use throughline_redaction::{Detector, TurnContent, degenerate_texts};
 
-/// A megabyte in release builds; a debug build is some thirty times slower.
 const SIZE: usize = if cfg!(debug_assertions) {
     1 << 15
 } else {
     1 << 20
 };
-const LIMIT: Duration = Duration::from_millis(500);
+/// A debug build is some thirty times slower than a release build, for a text of a thirtieth.
+const LIMIT: Duration = Duration::from_millis(if cfg!(debug_assertions) { 3_000 } else { 500 });
 
-/// The fastest of a few runs: a busy machine does not fail the test, slow code does.
-fn fastest(limit: Duration, mut run: impl FnMut()) -> Duration {
-    let mut best = Duration::MAX;
-    for _ in 0..6 {
-        let begun = Instant::now();
+fn on_processor() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::from_secs(time.tv_sec.unsigned_abs())
+        + Duration::from_nanos(time.tv_nsec.unsigned_abs())
+}
+
+/// The faster of three runs: the first one also warms the caches.
+fn fastest(mut run: impl FnMut()) -> Duration {
+    let timed = (0..3).map(|_| {
+        let begun = on_processor();
         run();
-        best = best.min(begun.elapsed());
-        if best <= limit {
-            break;
-        }
-    }
-    best
+        on_processor().saturating_sub(begun)
+    });
+    timed.min().expect("three runs have a fastest")
 }
 
 #[test]
 fn every_degenerate_text_is_scanned_within_half_a_second() {
     let detector = Detector::default();
     for (name, text) in degenerate_texts(SIZE) {
-        let took = fastest(LIMIT, || drop(detector.scan_text(&text)));
+        let took = fastest(|| drop(detector.scan_text(&text)));
         assert!(took <= LIMIT, "{name}: {took:?}");
     }
 }
@@ -48,7 +53,7 @@ fn degenerate_leaves_in_a_turn_are_scanned_within_a_second() {
             tool_calls: Some(&inner),
             metadata: "{}",
         };
-        let took = fastest(2 * LIMIT, || drop(detector.scan_turn(&turn)));
+        let took = fastest(|| drop(detector.scan_turn(&turn)));
         assert!(took <= 2 * LIMIT, "{name}: {took:?}");
     }
 }

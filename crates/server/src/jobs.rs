@@ -6,12 +6,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use prometheus::Registry;
 use throughline_api::{JobAsk, JobControl, JobRefusal};
-use throughline_conversation_memory::{Chunk, Leases, Retention};
+use throughline_conversation_memory::{Chunk, Leases, RedactionQueue, Retention};
 use throughline_domain::{SystemClock, SystemIds};
 use throughline_jobs::{
     Gc, GcLag, GcMetrics, GcParts, GcSettings, Job as _, JobContext, Jobs, Outcome, Reconcile,
-    Report, Request, Runner, Schedule, TriggerError, Visiting,
+    Redaction, Report, Request, Runner, Schedule, TriggerError, Visiting,
 };
+use throughline_redacted_memory::{Scanner, Sweep as RedactionSweep};
 use throughline_tenancy::Tenancy;
 use throughline_wire::{JobDoneBody, JobRunAnswer, OutboxRunAnswer};
 
@@ -26,11 +27,13 @@ pub(crate) async fn start<S>(
     store: &Arc<S>,
     settings: &Settings,
     registry: &Registry,
+    scanner: &Scanner,
 ) -> Result<Arc<Jobs>, Failure>
 where
-    S: Tenancy + Retention + Leases + 'static,
+    S: Tenancy + Retention + Leases + RedactionQueue + 'static,
 {
     let parts = gc_parts(store, settings, registry).map_err(|error| unusable(&error))?;
+    let scan = RedactionSweep::new(store.clone(), scanner.clone(), parts.clock.clone());
     let (clock, metrics) = (parts.clock.clone(), parts.metrics.clone());
     let runner = Runner::new(clock.clone(), parts.ids.clone(), registry);
     let runner = runner.map_err(|error| unusable(&error))?;
@@ -54,7 +57,12 @@ where
         .with(
             Arc::new(Reconcile::new(store.clone(), store.clone(), metrics)),
             on(weekly),
-        );
+        )
+        .with(
+            Arc::new(Redaction::widening(scan.clone())),
+            scanning(settings),
+        )
+        .with(Arc::new(Redaction::narrowing(scan)), on(Schedule::Off));
     let started = jobs.start(settings.jobs.0).await;
     Ok(Arc::new(started.map_err(|error| unusable(&error))?))
 }
@@ -69,6 +77,15 @@ fn gc_schedule(settings: &Settings) -> Schedule {
         _ if !settings.gc_enabled.0 => Schedule::Off,
         Some(interval) => Schedule::Every(interval.0.max(Duration::from_secs(1))),
         None => Schedule::Cron(settings.gc_cron.0.clone()),
+    }
+}
+
+/// A turn that waits is read by nobody, so this one starts on the dot, or nearly.
+fn scanning(settings: &Settings) -> throughline_jobs::Settings {
+    let interval = settings.redaction_interval.0.max(Duration::from_secs(1));
+    throughline_jobs::Settings {
+        jitter: Duration::from_millis(250),
+        ..throughline_jobs::Settings::on(Schedule::Every(interval))
     }
 }
 

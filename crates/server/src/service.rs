@@ -6,13 +6,13 @@ use async_trait::async_trait;
 use axum::Router;
 use prometheus::Registry;
 use throughline_api::{AppendCounters, Capabilities, Draining, NotReady, RateLimit, StoreHealth};
-use throughline_conversation_memory::{ConversationMemory, Outbox};
-use throughline_domain::{SystemClock, SystemIds};
+use throughline_conversation_memory::{ConversationMemory, Outbox, RawReads, RedactionQueue};
+use throughline_domain::{Ids as _, SystemClock, SystemIds};
 use throughline_erasure::Erasure;
 use throughline_jobs::Jobs;
 use throughline_platform_identity::{Cached, PlatformIdentity};
 use throughline_provider_in_memory::InMemoryStore;
-use throughline_redacted_memory::RedactedMemory;
+use throughline_redacted_memory::{RedactedMemory, Scanner};
 use throughline_tenancy::{Tenancy, TenantConfig};
 
 use crate::failure::Failure;
@@ -36,24 +36,30 @@ pub(crate) async fn assemble<S>(
     health: Arc<dyn StoreHealth>,
     settings: &Settings,
     registry: &Registry,
+    scanner: Scanner,
     jobs: Arc<Jobs>,
 ) -> Result<Service, Failure>
 where
-    S: Tenancy + PlatformIdentity + ConversationMemory + Outbox + Erasure + 'static,
+    S: Tenancy
+        + PlatformIdentity
+        + ConversationMemory
+        + Outbox
+        + RawReads
+        + RedactionQueue
+        + Erasure
+        + 'static,
 {
     let (clock, ids) = (Arc::new(SystemClock), Arc::new(SystemIds));
-    let memory = RedactedMemory::built_in(
+    let memory = RedactedMemory::new(
         Arc::clone(store) as _,
         Arc::clone(store) as _,
-        clock.clone(),
-        ids.as_ref(),
-        registry,
-    )
-    .map_err(|error| unusable(&error))?;
+        scanner,
+        ids.secret(),
+    );
     let appends = AppendCounters::register(registry).map_err(|error| unusable(&error))?;
     let parts = queue::Parts {
         outbox: Arc::new(memory.outbox(Arc::clone(store) as _)),
-        memory: Arc::new(memory),
+        memory: Arc::new(memory.sending_back(Arc::clone(store) as _)),
         identity: Arc::clone(store) as _,
         tenancy: Arc::clone(store) as _,
         appends: Arc::new(appends),
@@ -67,6 +73,7 @@ where
         queue: queue.keeper(),
         outbox: parts.outbox,
         appends: parts.appends,
+        raw: Arc::clone(store) as _,
         erasure: Arc::clone(store) as _,
         tenancy: Arc::clone(store) as _,
         clock,
@@ -91,6 +98,11 @@ where
         draining,
         jobs,
     })
+}
+
+/// What looks at turns: one for those that come in and those that wait.
+pub(crate) fn scanner(registry: &Registry) -> Result<Scanner, Failure> {
+    Scanner::built_in(Arc::new(SystemClock), registry).map_err(|error| unusable(&error))
 }
 
 pub(crate) fn unusable(error: &prometheus::Error) -> Failure {

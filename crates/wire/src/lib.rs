@@ -14,6 +14,7 @@ mod fault;
 mod identity;
 mod jobs;
 mod merge;
+mod objects;
 mod outbox;
 pub mod paths;
 mod problem;

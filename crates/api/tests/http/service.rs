@@ -113,6 +113,7 @@ pub(crate) async fn service_with(
         queue: Arc::new(keeper),
         outbox,
         appends: Arc::new(AppendCounters::register(&registry).unwrap()),
+        raw: store.clone(),
         erasure: store.clone(),
         tenancy: store.clone(),
         clock: clock.clone(),

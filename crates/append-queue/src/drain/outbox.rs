@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use throughline_conversation_memory::{
-    DueTenants, Fate, Leased, OutboxLease, QueuedAppend, Settlement, retry_wait,
+    DueTenants, Fate, Leased, OutboxLease, OutboxSettlement, QueuedAppend, retry_wait,
 };
 use throughline_domain::{OutboxId, TenantId};
 
@@ -34,8 +34,8 @@ impl From<&Leased> for Taken {
 }
 
 impl Taken {
-    fn settled(self, fate: Fate) -> Settlement {
-        Settlement {
+    fn settled(self, fate: Fate) -> OutboxSettlement {
+        OutboxSettlement {
             id: self.id,
             attempts: self.attempts,
             fate,
@@ -106,7 +106,12 @@ impl Sweep<'_> {
         Ok(!leased.is_empty())
     }
 
-    fn fate(&mut self, tenant: &TenantId, entry: Taken, answer: &Answer) -> Option<Settlement> {
+    fn fate(
+        &mut self,
+        tenant: &TenantId,
+        entry: Taken,
+        answer: &Answer,
+    ) -> Option<OutboxSettlement> {
         match answer {
             Answer::Stored => self.report.stored += 1,
             Answer::Duplicate => self.report.duplicates += 1,
@@ -120,13 +125,13 @@ impl Sweep<'_> {
         Some(entry.settled(Fate::Done))
     }
 
-    fn refused(&self, entry: Taken, reason: &str) -> Settlement {
+    fn refused(&self, entry: Taken, reason: &str) -> OutboxSettlement {
         self.deps.counts.failed();
         let reason = reason.to_owned();
         entry.settled(Fate::Refused { reason })
     }
 
-    async fn settle(&mut self, tenant: &TenantId, all: &[Settlement]) -> Result<(), Away> {
+    async fn settle(&mut self, tenant: &TenantId, all: &[OutboxSettlement]) -> Result<(), Away> {
         if all.is_empty() {
             return Ok(());
         }
@@ -154,7 +159,7 @@ impl Sweep<'_> {
             let soon: Duration = retry_wait(1, random) / SHORT;
             entry.settled(Fate::Postponed(self.deps.clock.now().plus(soon)))
         };
-        let settlements: Vec<Settlement> = taken.into_iter().map(settlement).collect();
+        let settlements: Vec<OutboxSettlement> = taken.into_iter().map(settlement).collect();
         // If even this finds the store away, the leases end by themselves.
         let _ = self.settle(tenant, &settlements).await;
     }

@@ -12,9 +12,9 @@ use throughline_append_queue::{Counts, Deps, Keeper, QueueMetrics, Report, drain
 use throughline_conversation_memory::{
     AppendError, AppendQueue, Appended, AuthorRef, Cause, ChannelKind, ChannelScope,
     ClientMessageId, ConversationMemory, DueTenants, Enqueued, Leased, Limit, MemoryError, NewTurn,
-    NotKept, Outbox, OutboxEntry, OutboxError, OutboxLease, OutboxQuery, OutboxState, OutboxStats,
-    QueuedAppend, QueuedAuthor, RecentPage, RecentQuery, RejectReason, Settled, Settlement, Turn,
-    TurnDraft, Usage,
+    NotKept, Outbox, OutboxEntry, OutboxError, OutboxLease, OutboxQuery, OutboxSettlement,
+    OutboxState, OutboxStats, QueuedAppend, QueuedAuthor, RecentPage, RecentQuery, RejectReason,
+    Settled, Turn, TurnDraft, Usage,
 };
 use throughline_domain::{
     Clock, ManualClock, OutboxId, SystemIds, TenantId, Timestamp, UserId, WorkerId,
@@ -154,7 +154,7 @@ impl Outbox for Failing<dyn Outbox> {
         &self,
         t: &TenantId,
         worker: WorkerId,
-        all: &[Settlement],
+        all: &[OutboxSettlement],
     ) -> Result<Settled, OutboxError> {
         self.answers()?;
         self.inner.settle(t, worker, all).await

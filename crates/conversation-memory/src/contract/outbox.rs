@@ -10,7 +10,7 @@ use super::together::together;
 use super::{Subject, turn};
 use crate::{
     AuthorRef, Enqueued, Fate, Leased, Outbox, OutboxEntry, OutboxError, OutboxLease, OutboxQuery,
-    OutboxState, QueuedAppend, QueuedAuthor, Settled, Settlement,
+    OutboxSettlement, OutboxState, QueuedAppend, QueuedAuthor, Settled,
 };
 
 pub(super) const WORKER: WorkerId = WorkerId::from_u128(1);
@@ -92,7 +92,7 @@ pub(super) async fn settle(
     taken: &[Leased],
     fate: &Fate,
 ) -> Settled {
-    let settlement = |leased: &Leased| Settlement {
+    let settlement = |leased: &Leased| OutboxSettlement {
         id: leased.id,
         attempts: leased.attempts,
         fate: fate.clone(),

@@ -32,7 +32,7 @@ pub enum Fate {
 
 /// What became of one leased entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settlement {
+pub struct OutboxSettlement {
     /// Which.
     pub id: OutboxId,
     /// Its failed attempts when it was leased.
@@ -75,7 +75,7 @@ pub struct Settled {
     pub died: u64,
 }
 
-impl Settlement {
+impl OutboxSettlement {
     /// The next state, the same on every store.
     pub fn next(&self, now: Timestamp) -> Next {
         let attempts = self.attempts + 1;
@@ -118,7 +118,7 @@ mod tests {
 
     fn after(attempts: u32, fate: Fate) -> Next {
         let id = OutboxId::from_u128(1);
-        Settlement { id, attempts, fate }.next(Timestamp::from_millis(0))
+        OutboxSettlement { id, attempts, fate }.next(Timestamp::from_millis(0))
     }
 
     // T-16, T-17: the fifth failure is the last.

@@ -78,6 +78,7 @@ fn one(
         created_at,
         expires_at: created_at.plus(ttl),
         said: Arc::new(turn),
+        failures: 0,
     });
     state.log.insert(row.clone());
     trim(state, user, now);
@@ -108,7 +109,7 @@ impl Log {
         let scope = row.said.scope().clone();
         self.last_seq = row.seq;
         self.by_key.insert(row.said.key().clone(), row.clone());
-        self.by_end.insert(row.end(), row.clone());
+        self.file(&row);
         let user = self.by_user.entry(row.user).or_default();
         user.usage.turn_count += 1;
         user.usage.byte_count += row.said.bytes();

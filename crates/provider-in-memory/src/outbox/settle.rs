@@ -1,6 +1,6 @@
 //! What became of leased entries.
 
-use throughline_conversation_memory::{Next, OutboxState, Settled, Settlement};
+use throughline_conversation_memory::{Next, OutboxSettlement, OutboxState, Settled};
 use throughline_domain::{Timestamp, WorkerId};
 
 use super::line::Line;
@@ -8,7 +8,7 @@ use super::line::Line;
 pub(super) fn settle(
     line: &mut Line,
     worker: WorkerId,
-    settlements: &[Settlement],
+    settlements: &[OutboxSettlement],
     now: Timestamp,
 ) -> Settled {
     let mut settled = Settled::default();

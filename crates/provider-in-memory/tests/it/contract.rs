@@ -24,6 +24,10 @@ mod one_person {
     throughline_erasure::one_person_contract!(crate::subject::subject);
 }
 
+mod redaction {
+    throughline_conversation_memory::redaction_contract!(crate::subject::subject);
+}
+
 mod swept {
     throughline_erasure::swept_contract!(crate::subject::subject);
 }

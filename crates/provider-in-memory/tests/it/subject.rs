@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use throughline_conversation_memory::contract as memory_contract;
-use throughline_conversation_memory::{Audit, ConversationMemory, Leases, Outbox, Retention};
+use throughline_conversation_memory::{
+    Audit, ConversationMemory, Leases, Outbox, RawReads, RedactionQueue, Retention,
+};
 use throughline_domain::{Actor, ManualClock, SystemIds, TenantId, Timestamp, UserId};
 use throughline_erasure::Erasure;
 use throughline_erasure::contract as one_person_contract;
@@ -138,6 +140,20 @@ impl memory_contract::RetentionSubject for Subject {
             .merge(tenant, one, other, MergeSource::Manual, &actor)
             .await;
         merged.expect("merged");
+    }
+}
+
+impl memory_contract::RedactionSubject for Subject {
+    fn queue(&self) -> Arc<dyn RedactionQueue> {
+        self.store.clone()
+    }
+
+    fn raw(&self) -> Arc<dyn RawReads> {
+        self.store.clone()
+    }
+
+    fn audit(&self) -> Arc<dyn Audit> {
+        self.store.clone()
     }
 }
 

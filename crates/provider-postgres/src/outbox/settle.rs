@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use throughline_conversation_memory::{Next, OutboxError, OutboxState, Settled, Settlement};
+use throughline_conversation_memory::{Next, OutboxError, OutboxSettlement, OutboxState, Settled};
 use throughline_domain::{TenantId, Timestamp, WorkerId};
 use tokio_postgres::types::Type;
 use uuid::Uuid;
@@ -39,7 +39,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn push(&mut self, settlement: &Settlement, now: Timestamp) {
+    fn push(&mut self, settlement: &OutboxSettlement, now: Timestamp) {
         let (attempts, state, due, error) = match settlement.next(now) {
             Next::Delete => (settlement.attempts, None, now, None),
             Next::Wait {
@@ -63,7 +63,7 @@ pub(super) async fn settle(
     store: &PostgresStore,
     tenant: &TenantId,
     worker: WorkerId,
-    settlements: &[Settlement],
+    settlements: &[OutboxSettlement],
 ) -> Result<Settled, OutboxError> {
     let now = store.clock.now();
     let mut columns = Columns::default();

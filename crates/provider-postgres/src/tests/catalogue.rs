@@ -14,7 +14,7 @@ const NOT_A_TENANTS: [(&str, &str); 3] = [
 ];
 
 /// Statements over all tenants, with the reason.
-const OVER_ALL_TENANTS: [(&str, &str); 5] = [
+const OVER_ALL_TENANTS: [(&str, &str); 7] = [
     (
         "tenant_list",
         "lists the tenants themselves: `$1` is the name to go on after",
@@ -32,6 +32,14 @@ const OVER_ALL_TENANTS: [(&str, &str); 5] = [
         "names tenants with old dead letters: `$1` is the name to go on after",
     ),
     ("outbox_stats", "counts what waits, gauges without a tenant"),
+    (
+        "redaction_tenants_due",
+        "lists tenants that have turns to scan: `$1` is the name to go on after",
+    ),
+    (
+        "redaction_backlog",
+        "how many turns wait for a scan and since when, gauges without a tenant",
+    ),
 ];
 
 /// The tables of tenants' data, as they stand in the catalogue.

@@ -32,6 +32,10 @@ mod retention {
     throughline_conversation_memory::retention_contract!(crate::tests::scratch::prepared);
 }
 
+mod redaction {
+    throughline_conversation_memory::redaction_contract!(crate::tests::scratch::prepared);
+}
+
 mod swept {
     throughline_erasure::swept_contract!(crate::tests::scratch::prepared);
 }

@@ -152,3 +152,27 @@ async fn append_locks_users_in_sorted_order_by_their_key() {
     let (lock, sort) = (plan.find("LockRows").unwrap(), plan.find("Sort").unwrap());
     assert!(lock < sort, "{plan}");
 }
+
+#[tokio::test]
+async fn what_waits_for_a_scan_is_found_by_its_indexes() {
+    let (_database, client) = filled().await;
+    let due = plan(&client, "redaction_due", "'t1', 2, 64, array[]::uuid[]").await;
+    let indexes = [
+        "cross_channel_messages_unscanned",
+        "cross_channel_messages_detector",
+    ];
+    assert_indexed(&due, &indexes);
+    client.batch_execute("deallocate p").await.unwrap();
+    let tenants = plan(&client, "redaction_tenants_due", "'', 1, 200").await;
+    assert_indexed(&tenants, &[]);
+    client.batch_execute("deallocate p").await.unwrap();
+    let backlog = plan(&client, "redaction_backlog", "1000000").await;
+    assert_indexed(&backlog, &["cross_channel_messages_unscanned"]);
+    client.batch_execute("deallocate p").await.unwrap();
+    let settle = format!(
+        "'t1', array[{USER}::uuid], array['pending'], array[null::integer], array[0], \
+         array['clean'], array[1], array[null::text], array[0]"
+    );
+    let settle = plan(&client, "redaction_settle", &settle).await;
+    assert_indexed(&settle, &["cross_channel_messages_pkey"]);
+}

@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use throughline_conversation_memory::contract::{
-    OutboxSubject, RetentionSubject, Subject as MemorySubject,
+    OutboxSubject, RedactionSubject, RetentionSubject, Subject as MemorySubject,
 };
-use throughline_conversation_memory::{Audit, ConversationMemory, Leases, Outbox, Retention};
+use throughline_conversation_memory::{
+    Audit, ConversationMemory, Leases, Outbox, RawReads, RedactionQueue, Retention,
+};
 use throughline_domain::{Actor, ManualClock, SystemIds, TenantId, Timestamp, UserId};
 use throughline_erasure::Erasure;
 use throughline_erasure::contract::{
@@ -156,6 +158,20 @@ impl MemorySubject for Scratch {
 
 impl OutboxSubject for Scratch {
     fn outbox(&self) -> Arc<dyn Outbox> {
+        self.store.clone()
+    }
+}
+
+impl RedactionSubject for Scratch {
+    fn queue(&self) -> Arc<dyn RedactionQueue> {
+        self.store.clone()
+    }
+
+    fn raw(&self) -> Arc<dyn RawReads> {
+        self.store.clone()
+    }
+
+    fn audit(&self) -> Arc<dyn Audit> {
         self.store.clone()
     }
 }

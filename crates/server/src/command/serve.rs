@@ -48,6 +48,10 @@ pub(crate) async fn run(args: &Args, environment: &Environment) -> Result<(), Fa
             "ambiguous_store",
             "--dev serves from memory, but a database address is set too; unset one of them",
         )),
+        (true, false) if settings.migrate => Err(Failure::usage(
+            "ambiguous_store",
+            "--dev serves from memory, which has no schema to migrate; leave out --dev or --migrate",
+        )),
         (true, false) => dev::serve(settings, signals).await,
         (false, _) => database::serve(settings, signals).await,
     }

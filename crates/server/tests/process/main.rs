@@ -10,6 +10,7 @@ mod cli;
 mod demo;
 mod deploy;
 mod import;
+mod redact;
 mod running;
 mod serve;
 mod shutdown;

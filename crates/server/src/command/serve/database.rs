@@ -9,7 +9,7 @@ use super::{bind, until_stopped};
 use crate::failure::Failure;
 use crate::jobs;
 use crate::server::Signals;
-use crate::service::assemble;
+use crate::service::{self, assemble};
 use crate::settings::Settings;
 use crate::store::{self, DatabaseHealth, Trouble};
 
@@ -22,8 +22,17 @@ pub(super) async fn serve(settings: &Settings, signals: Signals) -> Result<(), F
     let registry = prometheus::Registry::new();
     let store = store::connect(config.clone(), &registry)?;
     let health = Arc::new(DatabaseHealth::new(Arc::clone(&store)));
-    let jobs = jobs::start(&store, settings, &registry).await?;
-    let service = assemble(&store, Arc::clone(&health) as _, settings, &registry, jobs).await?;
+    let scanner = service::scanner(&registry)?;
+    let jobs = jobs::start(&store, settings, &registry, &scanner).await?;
+    let service = assemble(
+        &store,
+        Arc::clone(&health) as _,
+        settings,
+        &registry,
+        scanner,
+        jobs,
+    )
+    .await?;
     let (listener, address) = bind(settings).await?;
     tracing::info!(%address, "listening");
     let prepared = async {
