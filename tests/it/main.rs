@@ -4,6 +4,7 @@ mod commute;
 mod import;
 mod logs;
 mod outage;
+mod queue;
 mod redaction;
 mod replicas;
 mod schema;

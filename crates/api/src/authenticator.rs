@@ -22,6 +22,8 @@ pub(crate) struct Authenticator {
     tenancy: Arc<dyn Tenancy>,
     known: Cache<Fingerprint, Arc<Principal>>,
     unknown: Cache<Fingerprint, ()>,
+    /// Everybody the store has vouched for lately; asked only while it is away.
+    proven: Cache<Fingerprint, Arc<Principal>>,
     /// Raised whenever something was revoked or suspended.
     generation: AtomicU64,
 }
@@ -32,12 +34,14 @@ impl Authenticator {
             tenancy,
             known: cache(settings.key_cache.min(LONGEST_KNOWN)),
             unknown: cache(settings.unknown_key_cache.min(LONGEST_UNKNOWN)),
+            proven: cache(settings.key_outage),
             generation: AtomicU64::new(0),
         }
     }
 
-    /// `None` for a token that was never minted or is revoked. A store that is down is an error, never
-    /// an unknown token.
+    /// `None` for a token that was never minted or is revoked. While the store is away, whoever it
+    /// vouched for within the outage window is still let in: their appends may be queued, and what
+    /// needs the store fails anyway. Anybody else gets an error, never "unknown".
     pub(crate) async fn holder(
         &self,
         token: &Token,
@@ -50,15 +54,30 @@ impl Authenticator {
             return Ok(None);
         }
         let before = self.generation.load(Ordering::SeqCst);
-        let Some(principal) = self.tenancy.authenticate(token).await? else {
-            self.unknown.insert(fingerprint, ()).await;
-            return Ok(None);
+        let principal = match self.tenancy.authenticate(token).await {
+            Ok(Some(principal)) => {
+                let principal = Arc::new(principal);
+                self.proven
+                    .insert(fingerprint, Arc::clone(&principal))
+                    .await;
+                principal
+            }
+            Ok(None) => {
+                self.proven.invalidate(&fingerprint).await;
+                self.unknown.insert(fingerprint, ()).await;
+                return Ok(None);
+            }
+            Err(error @ TenancyError::Unavailable(_)) => {
+                // Known again for a moment, so that not every request waits for a store that is away.
+                self.proven.get(&fingerprint).await.ok_or(error)?
+            }
+            Err(error) => return Err(error),
         };
-        let principal = Arc::new(principal);
         self.known.insert(fingerprint, Arc::clone(&principal)).await;
         if self.generation.load(Ordering::SeqCst) != before {
             // The answer may be older than the revocation that came in between.
             self.known.invalidate(&fingerprint).await;
+            self.proven.invalidate(&fingerprint).await;
         }
         Ok(Some(principal))
     }
@@ -68,6 +87,7 @@ impl Authenticator {
     pub(crate) fn forget_all(&self) {
         self.generation.fetch_add(1, Ordering::SeqCst);
         self.known.invalidate_all();
+        self.proven.invalidate_all();
         self.unknown.invalidate_all();
     }
 }

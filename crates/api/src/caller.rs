@@ -8,8 +8,8 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::request::Parts;
 use throughline_conversation_memory::{
-    AppendError, Appended, ChannelScope, Limit, MemoryError, NewTurn, RecentPage, RecentQuery,
-    Turn, Usage,
+    AppendError, Appended, ChannelScope, Limit, MemoryError, NewTurn, NotKept, Outbox,
+    QueuedAppend, RecentPage, RecentQuery, Turn, Usage,
 };
 use throughline_domain::{Actor, Clock, Ids, KeyId, MergeId, ReviewId, TenantId, UserId};
 use throughline_erasure::{Erasure, ErasureError, Mode, Receipt};
@@ -110,6 +110,10 @@ impl Tenant {
         turns: Vec<NewTurn>,
     ) -> Vec<Result<Appended, AppendError>> {
         self.capabilities.memory.append_batch(&self.id, turns).await
+    }
+
+    pub(crate) async fn keep(&self, appends: Vec<QueuedAppend>) -> Vec<Result<(), NotKept>> {
+        self.capabilities.queue.keep(&self.id, appends).await
     }
 
     pub(crate) async fn recent(
@@ -230,6 +234,10 @@ impl Operator {
 
     pub(crate) fn tenancy(&self) -> &dyn Tenancy {
         &*self.capabilities.tenancy
+    }
+
+    pub(crate) fn outbox(&self) -> &dyn Outbox {
+        &*self.capabilities.outbox
     }
 
     /// After a change of who may call: this process honours it at once.

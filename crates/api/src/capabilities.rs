@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use throughline_conversation_memory::{ConversationMemory, RawReads};
+use throughline_conversation_memory::{AppendQueue, ConversationMemory, Outbox, RawReads};
 use throughline_domain::{Clock, Ids, TenantId};
 use throughline_erasure::Erasure;
 use throughline_platform_identity::PlatformIdentity;
 use throughline_tenancy::Tenancy;
 use throughline_wire::JobRunAnswer;
+
+use crate::AppendCounters;
 
 /// Everything the surface stands on.
 #[derive(Clone)]
@@ -20,6 +22,12 @@ pub struct Capabilities {
     pub memory: Arc<dyn ConversationMemory>,
     /// The same without masks, for operators, with a trace.
     pub raw: Arc<dyn RawReads>,
+    /// Where a turn goes that the store did not take.
+    pub queue: Arc<dyn AppendQueue>,
+    /// What waits in the store, for operators.
+    pub outbox: Arc<dyn Outbox>,
+    /// The counters that appends share, however they came.
+    pub appends: Arc<AppendCounters>,
     /// Forgetting people.
     pub erasure: Arc<dyn Erasure>,
     /// Tenants and keys.
@@ -55,6 +63,13 @@ pub struct JobAsk {
 pub enum JobRefusal {
     /// There is none of that name; these there are.
     UnknownJob(Vec<&'static str>),
+    /// It cannot do what a parameter asks of it.
+    CannotBeAsked {
+        /// The parameter.
+        parameter: &'static str,
+        /// Why.
+        detail: &'static str,
+    },
     /// It runs already.
     Running,
     /// The process stops.

@@ -1,19 +1,19 @@
 //! What the surface counts. Labels come from closed sets, so the number of series never grows (T-75),
 //! and every series stands at 0 from the start.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
 use prometheus::{HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, Registry};
 use throughline_conversation_memory::AppendError;
-use throughline_platform_identity::{IdentityError, PlatformKind, Resolved};
+use throughline_platform_identity::{IdentityError, Resolved};
 
+use crate::AppendCounters;
 use crate::observe::{UNMATCHED, method_label};
 use crate::routes;
 
-/// Channel kinds without a platform's user ids.
-const OTHER_CHANNELS: [&str; 3] = ["canvas", "desktop", "web"];
-const OTHER: &str = "other";
+pub(crate) const OTHER: &str = "other";
 const STATUS_CLASSES: [&str; 3] = ["2xx", "4xx", "5xx"];
 const WRITE_FAILURES: [&str; 4] = ["committed", "rejected", "timeout", "transport"];
 const RESOLVES: [&str; 3] = ["new", "known", "failed"];
@@ -42,8 +42,7 @@ impl Read {
 }
 
 pub(crate) struct Counters {
-    appends: IntCounterVec,
-    append_failures: IntCounterVec,
+    appends: Arc<AppendCounters>,
     write_failures: IntCounterVec,
     reads: IntCounterVec,
     reads_pending: IntCounter,
@@ -53,22 +52,12 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    pub(crate) fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
+    pub(crate) fn register(
+        registry: &Registry,
+        appends: Arc<AppendCounters>,
+    ) -> Result<Self, prometheus::Error> {
         let counters = Self {
-            appends: family(
-                registry,
-                "ccm_appends_total",
-                "Turns stored, by channel kind.",
-                "channel_kind",
-                &channel_labels(),
-            )?,
-            append_failures: family(
-                registry,
-                "ccm_append_failures_total",
-                "Turns that were sent and not stored, by stage.",
-                "stage",
-                &["sync"],
-            )?,
+            appends,
             write_failures: family(
                 registry,
                 "ccm_write_failures_total",
@@ -107,22 +96,18 @@ impl Counters {
 
     /// A turn was stored by this call.
     pub(crate) fn appended(&self, channel_kind: &str) {
-        let labels = channel_labels();
-        let label = labels.iter().find(|known| **known == channel_kind);
-        self.appends
-            .with_label_values(&[*label.unwrap_or(&OTHER)])
-            .inc();
+        self.appends.stored(channel_kind);
     }
 
     /// A turn was refused before the store was asked.
     pub(crate) fn append_refused(&self) {
-        self.append_failures.with_label_values(&["sync"]).inc();
+        self.appends.failed_at_once();
         self.write_failures.with_label_values(&["rejected"]).inc();
     }
 
     /// A turn's author could not be resolved, or its key not be looked up.
     pub(crate) fn append_not_sent(&self) {
-        self.append_failures.with_label_values(&["sync"]).inc();
+        self.appends.failed_at_once();
         self.write_failures.with_label_values(&["transport"]).inc();
     }
 
@@ -136,7 +121,7 @@ impl Counters {
         };
         self.write_failures.with_label_values(&[code]).inc();
         if !matches!(error, AppendError::Committed { .. }) {
-            self.append_failures.with_label_values(&["sync"]).inc();
+            self.appends.failed_at_once();
         }
     }
 
@@ -181,13 +166,8 @@ impl Counters {
     }
 }
 
-fn channel_labels() -> Vec<&'static str> {
-    let platforms = PlatformKind::ALL.into_iter().map(PlatformKind::as_str);
-    platforms.chain(OTHER_CHANNELS).chain([OTHER]).collect()
-}
-
 /// Registers a counter with one label and every value of it.
-fn family(
+pub(crate) fn family(
     registry: &Registry,
     name: &str,
     help: &str,

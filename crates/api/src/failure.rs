@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use throughline_conversation_memory::MemoryError;
+use throughline_conversation_memory::{MemoryError, OutboxError};
 use throughline_erasure::ErasureError;
 use throughline_platform_identity::IdentityError;
 use throughline_tenancy::TenancyError;
@@ -81,6 +81,20 @@ impl From<IdentityError> for Failure {
             IdentityError::AlreadyDecided(_) => Self::new(Code::AlreadyDecided, error.to_string()),
             IdentityError::Unavailable(_) => Self::unavailable(error),
             IdentityError::Corrupt { .. } => Self::internal(error),
+        }
+    }
+}
+
+/// What an operator's call on the outbox answers; none of them queues a turn.
+impl From<OutboxError> for Failure {
+    fn from(error: OutboxError) -> Self {
+        match error {
+            OutboxError::UnknownTenant(_) => Self::unknown_tenant(&error),
+            OutboxError::Unavailable(_) => Self::unavailable(error),
+            OutboxError::KeyConflict(_)
+            | OutboxError::Gone
+            | OutboxError::Unscanned
+            | OutboxError::Corrupt { .. } => Self::internal(error),
         }
     }
 }

@@ -9,6 +9,7 @@
 
 mod admin;
 mod admission;
+mod append_counters;
 mod authenticator;
 mod body;
 mod caller;
@@ -30,6 +31,7 @@ mod settings;
 mod shared;
 mod v1;
 
+pub use append_counters::AppendCounters;
 pub use capabilities::{
     Capabilities, Draining, JobAsk, JobControl, JobRefusal, NotReady, StoreHealth,
 };

@@ -3,7 +3,7 @@
 use axum::extract::{FromRequestParts, MatchedPath};
 use axum::http::request::Parts;
 use percent_encoding::percent_decode_str;
-use throughline_domain::{KeyId, MergeId, ReviewId, TenantId, UserId};
+use throughline_domain::{KeyId, MergeId, OutboxId, ReviewId, TenantId, UserId};
 use throughline_wire::{Code, Place};
 
 use crate::failure::Failure;
@@ -49,6 +49,8 @@ impl<S: Sync> FromRequestParts<S> for PathJob {
         Ok(Self(part(parts, "job")?))
     }
 }
+/// `{entry_id}`.
+pub(crate) struct PathEntry(pub(crate) OutboxId);
 
 /// `{tenant}` on the operators' surface; a name that no tenant can have is one that no tenant has.
 pub(crate) struct PathTenant(pub(crate) TenantId);
@@ -78,6 +80,13 @@ impl<S: Sync> FromRequestParts<S> for PathKey {
     type Rejection = Failure;
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         Ok(Self(id(parts, "key_id")?))
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for PathEntry {
+    type Rejection = Failure;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        Ok(Self(id(parts, "entry_id")?))
     }
 }
 

@@ -73,6 +73,18 @@ impl Query {
         })
     }
 
+    /// Whether an append is to be queued when the store cannot take it.
+    pub(crate) fn queues(&self) -> Result<bool, Problem> {
+        match self.text("on_unavailable")?.as_deref() {
+            None => Ok(false),
+            Some("queue") => Ok(true),
+            Some(_) => {
+                let detail = "on_unavailable is queue, or absent";
+                Err(Place::Parameter("on_unavailable").invalid(detail))
+            }
+        }
+    }
+
     /// Absent is no; anything but `true` and `false` is refused.
     pub(crate) fn switch(&self, name: &str) -> Result<bool, Problem> {
         match self.text(name)?.as_deref() {

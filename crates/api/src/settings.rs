@@ -35,6 +35,9 @@ pub struct Settings {
     /// How long a valid key is remembered, at most 5 s: so long a key revoked by another process may
     /// still be honoured.
     pub key_cache: Duration,
+    /// How long a key that was valid is honoured while the store is away, so that appends can be queued.
+    /// Zero honours none.
+    pub key_outage: Duration,
     /// How long an unknown key is remembered, at most 1 s.
     pub unknown_key_cache: Duration,
     /// The rules of a tenant that is made without rules of its own.
@@ -52,6 +55,7 @@ impl Default for Settings {
             metrics_token: None,
             metrics_open: false,
             key_cache: Duration::from_secs(5),
+            key_outage: Duration::from_hours(1),
             unknown_key_cache: Duration::from_secs(1),
             new_tenants: TenantConfig::default(),
         }

@@ -41,7 +41,7 @@ impl Shared {
             metrics_token: settings.metrics_token.clone(),
             metrics_open: settings.metrics_open,
             new_tenants: settings.new_tenants.clone(),
-            counters: Counters::register(registry)?,
+            counters: Counters::register(registry, Arc::clone(&capabilities.appends))?,
             registry: registry.clone(),
             draining,
             store: Arc::clone(&capabilities.store),

@@ -3,5 +3,6 @@
 pub(crate) mod history;
 pub(crate) mod identities;
 pub(crate) mod merges;
+pub(crate) mod outbox;
 pub(crate) mod turns;
 pub(crate) mod users;

@@ -4,12 +4,14 @@ mod append;
 mod batch;
 mod clear;
 mod content;
+mod dead_letters;
 mod expiry;
 mod flood;
 mod history;
 mod isolation;
 mod landing;
 mod leases;
+mod outbox;
 mod paging;
 mod pending;
 mod raw_reads;
@@ -33,12 +35,20 @@ pub use append::*;
 pub use batch::*;
 pub use clear::*;
 pub use content::*;
+pub use dead_letters::*;
 pub use expiry::*;
 pub use flood::*;
 pub use history::*;
 pub use isolation::*;
 pub use landing::*;
 pub use leases::*;
+pub use outbox::{
+    OutboxSubject, a_key_that_waits_with_another_turn_is_refused,
+    a_settlement_that_comes_too_late_changes_nothing, an_append_comes_back_as_it_was,
+    an_append_is_kept_once, an_entry_that_only_waits_never_dies, entries_are_taken_oldest_first,
+    fifty_callers_with_one_key_keep_one_entry, the_fifth_failure_makes_a_dead_letter,
+    workers_never_share_an_entry,
+};
 pub use paging::*;
 pub use pending::*;
 pub use raw_reads::*;
@@ -177,6 +187,35 @@ macro_rules! conversation_memory_contract {
     )+};
 }
 
+/// The same for the outbox.
+#[macro_export]
+macro_rules! outbox_contract {
+    ($subject:path) => {
+        $crate::conversation_memory_contract!(@cases $subject:
+            an_append_is_kept_once
+            a_key_that_waits_with_another_turn_is_refused
+            fifty_callers_with_one_key_keep_one_entry
+            an_append_comes_back_as_it_was
+            entries_are_taken_oldest_first
+            workers_never_share_an_entry
+            a_settlement_that_comes_too_late_changes_nothing
+            the_fifth_failure_makes_a_dead_letter
+            an_entry_that_only_waits_never_dies
+            a_refused_entry_is_a_dead_letter_with_its_reason
+            a_requeued_dead_letter_is_tried_at_once
+            a_discarded_dead_letter_is_gone
+            an_append_can_be_buried
+            old_dead_letters_expire
+            everything_of_one_person_can_be_deleted
+            entries_belong_to_their_tenant
+            an_unknown_tenant_keeps_nothing
+            tenants_with_due_entries_are_named
+            a_list_goes_on_after_any_entry
+            the_figures_are_over_everybody
+        );
+    };
+}
+
 /// The cases of [`RetentionSubject`].
 #[macro_export]
 macro_rules! retention_contract {
@@ -246,11 +285,13 @@ mod tests {
             include_str!("contract/batch.rs"),
             include_str!("contract/clear.rs"),
             include_str!("contract/content.rs"),
+            include_str!("contract/dead_letters.rs"),
             include_str!("contract/expiry.rs"),
             include_str!("contract/flood.rs"),
             include_str!("contract/history.rs"),
             include_str!("contract/isolation.rs"),
             include_str!("contract/landing.rs"),
+            include_str!("contract/outbox.rs"),
             include_str!("contract/paging.rs"),
             include_str!("contract/pending.rs"),
             include_str!("contract/raw_reads.rs"),

@@ -14,11 +14,14 @@ mod key;
 mod lease;
 mod limits;
 mod new_turn;
+mod outbox;
+mod queue;
 mod raw_reads;
 mod read;
 mod redaction;
 mod redaction_queue;
 mod retention;
+mod stored_append;
 mod turn;
 
 #[cfg(feature = "contract")]
@@ -40,6 +43,11 @@ pub use limits::{
     MAX_USER_MESSAGE_BYTES,
 };
 pub use new_turn::{NewTurn, TurnDraft};
+pub use outbox::{
+    DueTenants, Enqueued, Fate, Leased, MAX_ATTEMPTS, Next, Outbox, OutboxEntry, OutboxError,
+    OutboxLease, OutboxQuery, OutboxSettlement, OutboxState, OutboxStats, Settled, retry_wait,
+};
+pub use queue::{AppendQueue, NotKept};
 pub use raw_reads::RawReads;
 pub use read::{Limit, Position, RecentPage, RecentQuery, Usage};
 pub use redaction::{ContentForm, MaskedContent, Redaction};
@@ -48,6 +56,7 @@ pub use retention::{
     Caps, Chunk, Load, OverCap, Pass, Reconciled, Restamp, Restamped, Retention, RetentionError,
     Swept,
 };
+pub use stored_append::{AuthorRef, QueuedAppend, QueuedAuthor, Unreadable};
 pub use turn::{RedactionState, Turn};
 
 /// The capability `crossChannelConversationMemory@1`.

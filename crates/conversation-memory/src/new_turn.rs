@@ -35,18 +35,18 @@ pub struct TurnDraft {
 /// A turn that every provider accepts: no NUL, within all limits, not empty.
 #[derive(Clone)]
 pub struct NewTurn {
-    key: ClientMessageId,
-    user: UserId,
-    scope: ChannelScope,
-    canvas: Option<CanvasSessionId>,
-    said_at: Option<Timestamp>,
-    user_message: String,
-    assistant_answer: String,
-    tool_calls: Option<Json>,
-    metadata: Json,
-    digest: RequestDigest,
-    redaction: Redaction,
-    form: ContentForm,
+    pub(crate) key: ClientMessageId,
+    pub(crate) user: UserId,
+    pub(crate) scope: ChannelScope,
+    pub(crate) canvas: Option<CanvasSessionId>,
+    pub(crate) said_at: Option<Timestamp>,
+    pub(crate) user_message: String,
+    pub(crate) assistant_answer: String,
+    pub(crate) tool_calls: Option<Json>,
+    pub(crate) metadata: Json,
+    pub(crate) digest: RequestDigest,
+    pub(crate) redaction: Redaction,
+    pub(crate) form: ContentForm,
 }
 
 impl TurnDraft {
@@ -193,6 +193,14 @@ impl NewTurn {
         self.metadata = content.metadata;
         self.form = ContentForm::Masked;
         self.redaction = redaction;
+        self
+    }
+
+    /// The turn as one that arrived then: it lands there if it does not say itself when it was said. The
+    /// digest stays, so that the same turn sent directly is still known as the same.
+    #[must_use]
+    pub fn received_at(mut self, at: Timestamp) -> Self {
+        self.said_at.get_or_insert(at);
         self
     }
 

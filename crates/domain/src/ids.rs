@@ -43,7 +43,7 @@ macro_rules! ulid_newtypes {
             }
 
             /// The id a store kept.
-            pub fn from_u128(id: u128) -> Self {
+            pub const fn from_u128(id: u128) -> Self {
                 Self(Ulid(id))
             }
         }
@@ -89,6 +89,10 @@ ulid_newtypes! {
     TurnId
     /// An access key's public part.
     KeyId
+    /// One append that waits to be stored.
+    OutboxId
+    /// One process among those that share the work.
+    WorkerId
     /// One merge of two users, to undo it by.
     MergeId
     /// One question to an operator.

@@ -16,7 +16,8 @@ mod timestamp;
 pub use actor::{Actor, InvalidActor};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use ids::{
-    AuditId, Ids, InvalidId, KeyId, MergeId, ReviewId, SeededIds, SystemIds, TurnId, UserId,
+    AuditId, Ids, InvalidId, KeyId, MergeId, OutboxId, ReviewId, SeededIds, SystemIds, TurnId,
+    UserId, WorkerId,
 };
 pub use json::{Json, JsonFault};
 pub use platform_kind::{PlatformKind, UnknownKind};

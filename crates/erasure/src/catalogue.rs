@@ -35,6 +35,32 @@ pub struct Store {
 /// The database's tables, in the order of erasure, then those it leaves alone.
 pub const TABLES: &[Store] = &[
     Store {
+        table: "ccm_outbox",
+        treatment: Treatment::Delete("deleted_outbox"),
+        personal: &[
+            "client_message_id",
+            "request_digest",
+            "user_id",
+            "ref_kind",
+            "ref_id",
+            "payload",
+        ],
+        other: &[
+            "tenant_id",
+            "id",
+            "kind",
+            "state",
+            "attempts",
+            "last_error",
+            "last_attempt_at",
+            "next_attempt_at",
+            "lease_owner",
+            "lease_until",
+            "created_at",
+            "died_at",
+        ],
+    },
+    Store {
         table: "conversations",
         treatment: Treatment::Delete("deleted_clear_marks"),
         personal: &["channel_scope"],

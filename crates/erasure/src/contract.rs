@@ -13,11 +13,12 @@ mod sample;
 mod sentinel;
 mod together;
 mod undoing;
+mod waiting;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use throughline_conversation_memory::{Audit, ConversationMemory, Retention};
+use throughline_conversation_memory::{Audit, ConversationMemory, Outbox, Retention};
 use throughline_domain::ManualClock;
 use throughline_platform_identity::PlatformIdentity;
 use throughline_tenancy::Tenancy;
@@ -34,6 +35,7 @@ pub use random_merges::*;
 pub use reviews::*;
 pub use sentinel::*;
 pub use undoing::*;
+pub use waiting::*;
 
 /// A provider under test, on a store of its own.
 #[async_trait]
@@ -46,6 +48,8 @@ pub trait Subject: Send + Sync {
     fn memory(&self) -> Arc<dyn ConversationMemory>;
     /// Erasure.
     fn erasure(&self) -> Arc<dyn Erasure>;
+    /// What waits to be stored.
+    fn outbox(&self) -> Arc<dyn Outbox>;
     /// The trail.
     fn audit(&self) -> Arc<dyn Audit>;
     /// The clock the provider was given.
@@ -121,6 +125,7 @@ macro_rules! one_person_contract {
             a_merge_of_an_erased_person_can_not_be_undone
             an_erasure_touches_nobody_else
             nothing_of_an_erased_person_is_left
+            what_waits_of_an_erased_person_goes_with_them
             fifty_first_sights_keep_fifty_turns
             fifty_first_sights_of_two_refs_with_one_address_make_one_person
             merges_in_a_circle_make_one_person
@@ -152,6 +157,7 @@ mod tests {
             include_str!("contract/reviews.rs"),
             include_str!("contract/sentinel.rs"),
             include_str!("contract/undoing.rs"),
+            include_str!("contract/waiting.rs"),
         ] {
             for case in file.split("\npub async fn ").skip(1) {
                 let name = &case[..case.find('(').expect("a function")];

@@ -32,6 +32,8 @@ pub struct Counts {
     pub deleted_turns: u64,
     /// Their bytes, as they were counted for the user.
     pub deleted_bytes: u64,
+    /// Appends that waited to be stored, dead letters too.
+    pub deleted_outbox: u64,
     /// Keys of turns that are refused from now on.
     pub tombstoned_keys: u64,
     /// Clear marks of channel scopes where nobody else ever spoke.

@@ -1,8 +1,8 @@
 //! Forgetting one person, in one step.
 
 use async_trait::async_trait;
-use throughline_conversation_memory::{AuditDetail, ClientMessageId, ForgetUser};
-use throughline_domain::{Actor, TenantId, Timestamp, UserId};
+use throughline_conversation_memory::{AuditDetail, AuthorRef, ClientMessageId, ForgetUser};
+use throughline_domain::{Actor, OutboxId, TenantId, Timestamp, UserId};
 use throughline_erasure::{Counts, Erasure, ErasureError, Mode, Outcome, Receipt, TOMBSTONE_LIFE};
 use throughline_platform_identity::UserStatus;
 
@@ -55,6 +55,7 @@ struct Person {
     root: UserId,
     ids: Vec<UserId>,
     keys: Vec<ClientMessageId>,
+    waiting: Vec<OutboxId>,
     counts: Counts,
 }
 
@@ -69,9 +70,11 @@ impl Person {
         let ids = state.people.members(root);
         let (usage, keys) = state.log.inventory(root);
         let (deleted_audit_rows, nullified_audit_rows) = state.trail.inventory(&ids);
+        let waiting = state.outbox.of_people(&ids, &refs(&state.people, &ids));
         let counts = Counts {
             deleted_turns: usage.turn_count,
             deleted_bytes: usage.byte_count,
+            deleted_outbox: waiting.len() as u64,
             tombstoned_keys: keys.len() as u64,
             // A clearing leaves no mark here: it empties the scope's index.
             deleted_clear_marks: 0,
@@ -84,6 +87,7 @@ impl Person {
             root,
             ids,
             keys,
+            waiting,
             counts,
         }))
     }
@@ -97,6 +101,7 @@ impl Person {
                 .insert(key.digest(&state.tenant.id), until);
         }
         state.log.remove(self.root);
+        state.outbox.remove_all(&self.waiting);
         let People {
             claims,
             merges,
@@ -124,6 +129,20 @@ impl Person {
             nullified_audit_rows: self.counts.nullified_audit_rows,
         })
     }
+}
+
+/// The channel users under whom something may wait that was not resolved yet.
+fn refs(people: &People, ids: &[UserId]) -> Vec<AuthorRef> {
+    let known = people.identities_of(ids);
+    known
+        .map(|known| AuthorRef {
+            kind: known.identity.id.kind.as_str().to_owned(),
+            id: known.identity.id.id().to_owned(),
+            display_name: None,
+            email: None,
+            email_verified: None,
+        })
+        .collect()
 }
 
 /// What people's store holds of these ids.

@@ -10,6 +10,7 @@ mod identity;
 mod leases;
 mod log;
 mod memory;
+mod outbox;
 mod people;
 mod raw_reads;
 mod redaction_queue;

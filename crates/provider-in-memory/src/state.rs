@@ -13,6 +13,7 @@ use throughline_tenancy::{KeyRecord, Principal, Tenant};
 
 use crate::audit::Trail;
 use crate::leases::Claims;
+use crate::outbox::Line;
 use crate::people::People;
 
 /// A token's hash. Finding it by value tells a guesser nothing: it cannot be steered towards a stored
@@ -35,6 +36,7 @@ pub(crate) struct TenantState {
     pub(crate) people: People,
     pub(crate) log: Log,
     pub(crate) trail: Trail,
+    pub(crate) outbox: Line,
 }
 
 /// Minted keys, oldest first, and the way from a token to one of them.
@@ -110,6 +112,7 @@ impl TenantState {
             people: People::default(),
             log: Log::default(),
             trail: Trail::default(),
+            outbox: Line::default(),
         }
     }
 }

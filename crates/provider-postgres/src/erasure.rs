@@ -6,10 +6,12 @@ use throughline_domain::{Actor, TenantId, Timestamp, UserId};
 use throughline_erasure::{Counts, Erasure, ErasureError, Mode, Outcome, Receipt, TOMBSTONE_LIFE};
 use throughline_platform_identity::UserStatus;
 use tokio_postgres::types::Type;
+use uuid::Uuid;
 
 use crate::audit::{self, Entry};
 use crate::error::StoreError;
 use crate::identity::people::{self, Person};
+use crate::outbox::forget::FORGET;
 use crate::row::Reader;
 use crate::session::{Param, Session};
 use crate::statement::{ForTenant, Statement};
@@ -18,6 +20,7 @@ use crate::transaction::{Abort, Failed, TRIES};
 
 pub(crate) static FOR_TENANT: &[&ForTenant] = &[
     &EPOCH,
+    &REFS,
     &CLEAR_MARKS,
     &TURNS,
     &IDENTITIES,
@@ -34,6 +37,17 @@ static EPOCH: ForTenant = ForTenant(Statement {
           from tenants\n\
           where tenant_id = $1",
     params: &[Type::TEXT],
+});
+
+/// The channel users of the person: a turn can wait under one of them, not resolved yet.
+static REFS: ForTenant = ForTenant(Statement {
+    name: "erase_refs",
+    sql: "-- erase_refs\n\
+          select kind, channel_id\n\
+          from platform_identities\n\
+          where tenant_id = $1\n\
+          and user_id = any($2)",
+    params: &[Type::TEXT, Type::UUID_ARRAY],
 });
 
 static CLEAR_MARKS: ForTenant = ForTenant(Statement {
@@ -208,6 +222,7 @@ async fn delete(
         now.to_system_time(),
     );
     let bound = session.bound(tenant);
+    let waiting = forget_waiting(session, tenant, &ids).await?;
     let marks = bound.query(&CLEAR_MARKS, &[&ids]).await?;
     let turns = bound.query(&TURNS, &[&ids, &until]).await?;
     let people = bound.query(&IDENTITIES, &[&ids]).await?;
@@ -221,6 +236,7 @@ async fn delete(
     Ok(Counts {
         deleted_turns: turns.get("turns")?,
         deleted_bytes: turns.get("bytes")?,
+        deleted_outbox: waiting,
         tombstoned_keys: turns.get("keys")?,
         deleted_clear_marks: marks.len() as u64,
         deleted_identities: people.get("identities")?,
@@ -231,6 +247,29 @@ async fn delete(
         nullified_audit_rows: audit.get("nullified")?,
         barred_user_ids: users.len() as u64,
     })
+}
+
+/// Before the identities go, which say under which channel users something may wait.
+async fn forget_waiting(
+    session: &Session<'_>,
+    tenant: &TenantId,
+    ids: &[Uuid],
+) -> Result<u64, StoreError> {
+    let bound = session.bound(tenant);
+    let mut kinds: Vec<String> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for row in &bound.query(&REFS, &[&ids]).await? {
+        let read = Reader {
+            row,
+            table: "platform_identities",
+            key: String::new(),
+        };
+        kinds.push(read.get("kind")?);
+        names.push(read.get("channel_id")?);
+    }
+    let params: [Param<'_>; 3] = [&ids, &kinds, &names];
+    let gone = bound.query(&FORGET, &params).await?;
+    Numbers(gone.first(), "ccm_outbox").get("entries")
 }
 
 /// The one row of counts that a statement answers.

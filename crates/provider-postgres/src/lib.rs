@@ -13,6 +13,7 @@ mod identity;
 mod memory;
 mod metrics;
 mod migrate;
+mod outbox;
 mod redaction_queue;
 mod retention;
 mod row;

@@ -5,7 +5,9 @@
 
 use tokio_postgres::types::Type;
 
-use crate::{audit, erasure, identity, memory, redaction_queue, retention, schema_status, tenancy};
+use crate::{
+    audit, erasure, identity, memory, outbox, redaction_queue, retention, schema_status, tenancy,
+};
 
 /// One SQL text. It starts with `-- name`, and the same name stands in the metrics.
 #[derive(Debug)]
@@ -34,6 +36,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Statement> {
         tenancy::FOR_TENANT,
         identity::FOR_TENANT,
         memory::FOR_TENANT,
+        outbox::FOR_TENANT,
         retention::FOR_TENANT,
         redaction_queue::FOR_TENANT,
         audit::FOR_TENANT,
@@ -42,6 +45,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Statement> {
     let rows = [memory::FOR_TENANTS];
     let operator = [
         tenancy::FOR_OPERATOR,
+        outbox::FOR_OPERATOR,
         schema_status::FOR_OPERATOR,
         retention::FOR_OPERATOR,
         redaction_queue::FOR_OPERATOR,

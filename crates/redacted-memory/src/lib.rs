@@ -2,7 +2,8 @@
 //!
 //! [`RedactedMemory`] stands between the callers and a store: an append is scanned before it is stored,
 //! in the tenant's mode, and a read gets masks in the place of what was found. Whoever holds it as
-//! `dyn ConversationMemory` cannot read unscanned or unmasked text by mistake.
+//! `dyn ConversationMemory` cannot read unscanned or unmasked text by mistake. [`RedactedOutbox`] does the
+//! same for appends that wait.
 //!
 //! [`Sweep`] looks through what the store holds unscanned or scanned by an older detector.
 //!
@@ -16,6 +17,7 @@ mod detect;
 mod mask;
 mod memory;
 mod metrics;
+mod outbox;
 mod rules;
 mod scan;
 mod sweep;
@@ -23,6 +25,7 @@ mod sweep;
 pub use detect::Detect;
 pub use memory::RedactedMemory;
 pub use metrics::RedactionMetrics;
+pub use outbox::RedactedOutbox;
 pub use rules::{Rules, TenantRules};
 pub use scan::{Scanned, Scanner};
 pub use sweep::{Counts, FAILURES, Sweep, Swept};

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use prometheus::Registry;
 use throughline_conversation_memory::{
     AppendError, Appended, Cause, ChannelScope, ConversationMemory, Limit, MemoryError, NewTurn,
-    RecentPage, RecentQuery, Redaction, RedactionQueue, RedactionState, RejectReason, Seen,
+    Outbox, RecentPage, RecentQuery, Redaction, RedactionQueue, RedactionState, RejectReason, Seen,
     Settlement, Turn, Usage,
 };
 use throughline_domain::{Clock, Ids, TenantId, UserId};
@@ -14,6 +14,7 @@ use throughline_redaction::InvalidSpans;
 use throughline_tenancy::{RedactionMode, Tenancy};
 
 use crate::mask::masked;
+use crate::outbox::RedactedOutbox;
 use crate::rules::{Configured, Rules, TenantRules};
 use crate::scan::Scanner;
 
@@ -59,6 +60,11 @@ impl RedactedMemory {
     ) -> Result<Self, prometheus::Error> {
         let scanner = Scanner::built_in(clock, registry)?;
         Ok(Self::new(inner, tenancy, scanner, ids.secret()))
+    }
+
+    /// The outbox beside this memory, by the same rules.
+    pub fn outbox(&self, inner: Arc<dyn Outbox>) -> RedactedOutbox {
+        RedactedOutbox::new(inner, Arc::clone(&self.rules), self.scanner.clone())
     }
 
     async fn rules_for_reading(&self, tenant: &TenantId) -> Result<Arc<Rules>, MemoryError> {

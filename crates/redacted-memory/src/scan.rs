@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use prometheus::Registry;
 use serde_json::json;
-use throughline_conversation_memory::{MaskedContent, NewTurn, Redaction};
+use throughline_conversation_memory::{ContentForm, MaskedContent, NewTurn, Redaction};
 use throughline_domain::{Clock, Json};
 use throughline_redaction::{
     Detector, DetectorIdentity, Entity, MaskPolicy, RedactionMetadata, Scan, TurnContent, mask_turn,
@@ -102,6 +102,12 @@ impl Scanner {
         work: impl Fn(&Self, NewTurn) -> NewTurn + Send + 'static,
     ) -> Vec<NewTurn> {
         let bytes: usize = turns.iter().map(|turn| content(turn).len()).sum();
+        // A turn that waited somewhere masked was scanned before that; its findings are those of a
+        // text that is nowhere any more, and must not be replaced by those of the masks.
+        let work = move |scanner: &Self, turn: NewTurn| match turn.form() {
+            ContentForm::Raw => work(scanner, turn),
+            ContentForm::Masked => turn,
+        };
         if bytes <= INLINE_BYTES {
             return turns.into_iter().map(|turn| work(self, turn)).collect();
         }

@@ -12,11 +12,12 @@ use throughline_jobs::{
     Gc, GcLag, GcMetrics, GcParts, GcSettings, Job as _, JobContext, Jobs, Outcome, Reconcile,
     Redaction, Report, Request, Runner, Schedule, TriggerError, Visiting,
 };
-use throughline_redacted_memory::{Scanner, Sweep};
+use throughline_redacted_memory::{Scanner, Sweep as RedactionSweep};
 use throughline_tenancy::Tenancy;
-use throughline_wire::{JobDoneBody, JobRunAnswer};
+use throughline_wire::{JobDoneBody, JobRunAnswer, OutboxRunAnswer};
 
 use crate::failure::Failure;
+use crate::queue::Sweep;
 use crate::settings::Settings;
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -32,7 +33,7 @@ where
     S: Tenancy + Retention + Leases + RedactionQueue + 'static,
 {
     let parts = gc_parts(store, settings, registry).map_err(|error| unusable(&error))?;
-    let scan = Sweep::new(store.clone(), scanner.clone(), parts.clock.clone());
+    let scan = RedactionSweep::new(store.clone(), scanner.clone(), parts.clock.clone());
     let (clock, metrics) = (parts.clock.clone(), parts.metrics.clone());
     let runner = Runner::new(clock.clone(), parts.ids.clone(), registry);
     let runner = runner.map_err(|error| unusable(&error))?;
@@ -139,30 +140,92 @@ pub(crate) fn answer(job: &str, dry_run: bool, report: &Report) -> JobRunAnswer 
         tenants: report.tenants,
         left_to_others: report.left_to_others,
         done: done.collect(),
+        queue: None,
     }
 }
 
-/// The jobs as the HTTP surface asks for them.
-pub(crate) struct Asked(pub(crate) Arc<Jobs>);
+/// The jobs as the HTTP surface asks for them. The sweep of queued appends is one of them to an
+/// operator; it has a clock of its own, which `--jobs off` does not stop: a 202 promised it.
+pub(crate) struct Asked {
+    pub(crate) jobs: Arc<Jobs>,
+    pub(crate) sweep: Arc<Sweep>,
+}
+
+/// The name by which an operator asks for a sweep of queued appends.
+const OUTBOX: &str = "outbox";
 
 #[async_trait]
 impl JobControl for Asked {
     async fn run_now(&self, job: &str, ask: JobAsk) -> Result<JobRunAnswer, JobRefusal> {
+        if job == OUTBOX {
+            return self.sweep_now(ask).await;
+        }
         let dry_run = ask.dry_run;
         let request = Request {
             dry_run,
             tenant: ask.tenant,
         };
-        match self.0.trigger_now(job, request).await {
+        match self.jobs.trigger_now(job, request).await {
             Ok(Report {
                 outcome: Outcome::Failed(error),
                 ..
             }) => Err(JobRefusal::Broken(error)),
             Ok(report) => Ok(answer(job, dry_run, &report)),
-            Err(TriggerError::UnknownJob(_)) => Err(JobRefusal::UnknownJob(self.0.names())),
+            Err(TriggerError::UnknownJob(_)) => Err(JobRefusal::UnknownJob(self.names())),
             Err(TriggerError::Running) => Err(JobRefusal::Running),
             Err(TriggerError::Stopping) => Err(JobRefusal::Stopping),
             Err(error @ TriggerError::Broken) => Err(JobRefusal::Broken(Box::new(error))),
         }
+    }
+}
+
+impl Asked {
+    fn names(&self) -> Vec<&'static str> {
+        let mut names = self.jobs.names();
+        names.push(OUTBOX);
+        names
+    }
+
+    /// On a task of its own, so that it goes on if the caller goes away.
+    async fn sweep_now(&self, ask: JobAsk) -> Result<JobRunAnswer, JobRefusal> {
+        let refused = |parameter, detail| Err(JobRefusal::CannotBeAsked { parameter, detail });
+        if ask.dry_run {
+            return refused(
+                "dry_run",
+                "the job outbox cannot be rehearsed; list the outbox",
+            );
+        }
+        if ask.tenant.is_some() {
+            return refused(
+                "tenant",
+                "the job outbox is for all tenants; leave tenant out",
+            );
+        }
+        let sweep = Arc::clone(&self.sweep);
+        let swept = tokio::spawn(async move { sweep.once().await }).await;
+        let swept = swept.map_err(|error| JobRefusal::Broken(Box::new(error)))?;
+        Ok(swept_answer(swept))
+    }
+}
+
+fn swept_answer(report: throughline_append_queue::Report) -> JobRunAnswer {
+    let whole = !report.away && !report.unfinished;
+    JobRunAnswer {
+        job: OUTBOX.to_owned(),
+        outcome: if whole { "done" } else { "partial" }.to_owned(),
+        dry_run: false,
+        tenants: 0,
+        left_to_others: 0,
+        done: Vec::new(),
+        queue: Some(OutboxRunAnswer {
+            stored: report.stored,
+            duplicates: report.duplicates,
+            dropped: report.dropped,
+            waiting: report.waiting,
+            dead: report.dead,
+            expired: report.expired,
+            away: report.away,
+            unfinished: report.unfinished,
+        }),
     }
 }

@@ -10,6 +10,7 @@ mod command;
 mod failure;
 mod jobs;
 mod output;
+mod queue;
 mod server;
 mod service;
 mod settings;

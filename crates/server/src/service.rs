@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use axum::Router;
 use prometheus::Registry;
-use throughline_api::{Capabilities, Draining, NotReady, RateLimit, StoreHealth};
-use throughline_conversation_memory::{ConversationMemory, RawReads, RedactionQueue};
+use throughline_api::{AppendCounters, Capabilities, Draining, NotReady, RateLimit, StoreHealth};
+use throughline_conversation_memory::{ConversationMemory, Outbox, RawReads, RedactionQueue};
 use throughline_domain::{Ids as _, SystemClock, SystemIds};
 use throughline_erasure::Erasure;
 use throughline_jobs::Jobs;
@@ -17,18 +17,21 @@ use throughline_tenancy::{Tenancy, TenantConfig};
 
 use crate::failure::Failure;
 use crate::jobs::Asked;
+use crate::queue::{self, Queue};
 use crate::server::Limits;
 use crate::settings::Settings;
 
-/// The router, the switch that turns /readyz to 503, and what runs by the clock.
+/// The router, the switch that turns /readyz to 503, what empties the queues behind it, and what runs
+/// by the clock.
 pub(crate) struct Service {
+    pub(crate) queue: Queue,
     pub(crate) router: Router,
     pub(crate) draining: Draining,
     pub(crate) jobs: Arc<Jobs>,
 }
 
 /// Puts one store that has all three capabilities behind the router.
-pub(crate) fn assemble<S>(
+pub(crate) async fn assemble<S>(
     store: &Arc<S>,
     health: Arc<dyn StoreHealth>,
     settings: &Settings,
@@ -40,6 +43,7 @@ where
     S: Tenancy
         + PlatformIdentity
         + ConversationMemory
+        + Outbox
         + RawReads
         + RedactionQueue
         + Erasure
@@ -52,17 +56,33 @@ where
         scanner,
         ids.secret(),
     );
-    let memory = memory.sending_back(Arc::clone(store) as _);
+    let appends = AppendCounters::register(registry).map_err(|error| unusable(&error))?;
+    let parts = queue::Parts {
+        outbox: Arc::new(memory.outbox(Arc::clone(store) as _)),
+        memory: Arc::new(memory.sending_back(Arc::clone(store) as _)),
+        identity: Arc::clone(store) as _,
+        tenancy: Arc::clone(store) as _,
+        appends: Arc::new(appends),
+        clock: clock.clone(),
+        ids: ids.clone(),
+    };
+    let queue = Queue::open(parts.clone(), settings, registry).await?;
     let capabilities = Capabilities {
-        identity: Arc::new(Cached::new(Arc::clone(store) as _)),
-        memory: Arc::new(memory),
+        identity: Arc::new(Cached::new(parts.identity)),
+        memory: parts.memory,
+        queue: queue.keeper(),
+        outbox: parts.outbox,
+        appends: parts.appends,
         raw: Arc::clone(store) as _,
         erasure: Arc::clone(store) as _,
         tenancy: Arc::clone(store) as _,
         clock,
         ids,
         store: health,
-        jobs: Arc::new(Asked(Arc::clone(&jobs))),
+        jobs: Arc::new(Asked {
+            jobs: Arc::clone(&jobs),
+            sweep: queue.sweep(),
+        }),
     };
     let draining = Draining::default();
     let router = throughline_api::router(
@@ -73,6 +93,7 @@ where
     )
     .map_err(|error| unusable(&error))?;
     Ok(Service {
+        queue,
         router,
         draining,
         jobs,
@@ -84,7 +105,7 @@ pub(crate) fn scanner(registry: &Registry) -> Result<Scanner, Failure> {
     Scanner::built_in(Arc::new(SystemClock), registry).map_err(|error| unusable(&error))
 }
 
-fn unusable(error: &prometheus::Error) -> Failure {
+pub(crate) fn unusable(error: &prometheus::Error) -> Failure {
     Failure::caused("metrics_unusable", "metrics cannot be registered", error)
 }
 
@@ -101,6 +122,7 @@ fn api_settings(settings: &Settings) -> throughline_api::Settings {
         metrics_token: settings.metrics_token.clone(),
         metrics_open: settings.listen.ip().is_loopback(),
         key_cache: settings.key_cache.0,
+        key_outage: settings.key_outage.0,
         new_tenants: new_tenant_config(settings),
         ..throughline_api::Settings::default()
     }

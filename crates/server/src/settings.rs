@@ -72,6 +72,9 @@ declare::settings! {
         /// How long a key that was found valid is remembered, at most 5s: so long a key that another
         /// process revoked may still be honoured.
         key_cache: Span<0, 5_000> = Some("5s"), "";
+        /// How long a key that was valid is honoured while the database is away, so that appends can
+        /// be queued; 0s honours none.
+        key_outage: Span = Some("1h"), "";
     }
     Operation {
         /// What a reader of /metrics sends as bearer token; without one /metrics is open on loopback
@@ -88,6 +91,18 @@ declare::settings! {
         shutdown_deadline: Span = Some("20s"), "";
         /// How many processes serve this store; the in-memory store refuses more than one.
         replicas: Between<1, 10_000> = Some("1"), "";
+    }
+    Spool {
+        /// A directory of this process's own, where appends with on_unavailable=queue wait while the
+        /// database is away; without one they are answered with 503.
+        spool_dir: Option<PathBuf> = None, "/var/lib/throughline/spool";
+        /// What the spool is sealed with: 32 random bytes as 64 hex digits or base64, such as openssl
+        /// rand -hex 32 makes. Needed with spool_dir.
+        spool_key: Option<SecretString> = None, "32-random-bytes-as-64-hex-digits";
+        /// How much the spool takes in all; beyond it, 503.
+        spool_max_bytes: ByteSize = Some("256MiB"), "";
+        /// How much of it one tenant may take.
+        spool_tenant_bytes: ByteSize = Some("64MiB"), "";
     }
     Jobs {
         /// Run jobs by their schedules; off, a job runs only when an operator asks for it.

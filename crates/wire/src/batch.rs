@@ -6,7 +6,7 @@ use throughline_conversation_memory::BATCH_TURNS;
 use throughline_domain::{TurnId, UserId};
 use utoipa::ToSchema;
 
-use crate::{AppendAnswer, AppendBody, Code, Place, Problem, from_json};
+use crate::{AppendAnswer, AppendBody, Code, Place, Problem, QueuedAnswer, from_json};
 
 /// `POST /v1/tenants/{tenant}/turns/batch`. Each turn is decoded on its own, so that one of the wrong
 /// shape does not spoil its neighbours.
@@ -54,6 +54,8 @@ pub struct BatchResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client_message_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    queued: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     retry_safe: Option<bool>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
@@ -63,7 +65,7 @@ pub struct BatchResult {
 }
 
 impl BatchResult {
-    /// The success or the refusal; `None` when the server sent neither.
+    /// The success or the refusal; `None` when the turn is queued, or the server sent neither.
     pub fn into_result(self) -> Option<Result<AppendAnswer, Problem>> {
         if let Some(problem) = self.error {
             return Some(Err(problem));
@@ -80,6 +82,38 @@ impl BatchResult {
         }))
     }
 
+    /// The turn is queued: the status is 202 and there is no message id yet.
+    pub fn queued(answer: QueuedAnswer) -> Self {
+        Self {
+            status: 202,
+            client_message_id: Some(answer.client_message_id),
+            queued: Some(answer.queued),
+            retry_safe: answer.retry_safe,
+            ..Self::empty()
+        }
+    }
+
+    /// Whether the turn is queued and not stored yet.
+    pub fn is_queued(&self) -> bool {
+        self.queued == Some(true)
+    }
+
+    fn empty() -> Self {
+        Self {
+            status: 0,
+            message_id: None,
+            user_id: None,
+            seq: None,
+            duplicate: None,
+            redaction_state: None,
+            client_message_id: None,
+            queued: None,
+            retry_safe: None,
+            warnings: Vec::new(),
+            error: None,
+        }
+    }
+
     fn stored(answer: AppendAnswer) -> Self {
         Self {
             status: answer.status(),
@@ -89,6 +123,7 @@ impl BatchResult {
             duplicate: Some(answer.duplicate),
             redaction_state: answer.redaction_state,
             client_message_id: Some(answer.client_message_id),
+            queued: None,
             retry_safe: answer.retry_safe,
             warnings: answer.warnings,
             error: None,
@@ -98,15 +133,8 @@ impl BatchResult {
     fn refused(problem: Problem) -> Self {
         Self {
             status: problem.status,
-            message_id: None,
-            user_id: None,
-            seq: None,
-            duplicate: None,
-            redaction_state: None,
-            client_message_id: None,
-            retry_safe: None,
-            warnings: Vec::new(),
             error: Some(problem),
+            ..Self::empty()
         }
     }
 }

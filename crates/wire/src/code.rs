@@ -68,6 +68,9 @@ codes! {
     UnknownKey "unknown_key" 404
         "There is no such key"
         "list the keys and use one of their ids"
+    UnknownEntry "unknown_entry" 404
+        "There is no such dead letter"
+        "list the outbox with state=dlq and use one of its ids"
     UnknownJob "unknown_job" 404
         "There is no such job"
         "use one of the jobs that `detail` names"
@@ -89,6 +92,9 @@ codes! {
     TenantExists "tenant_exists" 409
         "The tenant exists already"
         "choose another name or use the tenant as it is"
+    DeadLetter "dead_letter" 409
+        "The turn waits as a dead letter"
+        "ask an operator to requeue or discard it; see /admin/tenants/{tenant}/outbox"
     JobRunning "job_running" 409
         "The job is running already"
         "wait until it has ended"

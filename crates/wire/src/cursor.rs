@@ -7,12 +7,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use throughline_conversation_memory::{CanvasSessionId, ChannelKind, Position, RecentQuery};
-use throughline_domain::{TenantId, Timestamp, UserId};
+use throughline_domain::{OutboxId, TenantId, Timestamp, UserId};
 
 use crate::{Code, Place, Problem};
 
 const RECENT: u8 = 1;
 const NAMES: u8 = 2;
+const ENTRIES: u8 = 3;
 const FINGERPRINT: usize = 16;
 const LENGTH: usize = 1 + 8 + 8 + FINGERPRINT;
 
@@ -124,6 +125,29 @@ impl NameCursor {
         };
         let name = std::str::from_utf8(name).map_err(|_| InvalidCursor)?;
         TenantId::parse(name).map_err(|_| InvalidCursor)
+    }
+}
+
+/// A page's end in an outbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntryCursor;
+
+impl EntryCursor {
+    /// The text to hand out.
+    pub fn encode(last: OutboxId) -> String {
+        let mut bytes = vec![ENTRIES];
+        bytes.extend(last.as_u128().to_be_bytes());
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// The entry it stands for.
+    pub fn decode(text: &str) -> Result<OutboxId, InvalidCursor> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| InvalidCursor)?;
+        let [ENTRIES, id @ ..] = bytes.as_slice() else {
+            return Err(InvalidCursor);
+        };
+        let id = id.try_into().map_err(|_| InvalidCursor)?;
+        Ok(OutboxId::from_u128(u128::from_be_bytes(id)))
     }
 }
 

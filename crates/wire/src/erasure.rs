@@ -19,6 +19,8 @@ pub struct ReceiptAnswer {
     pub deleted_turns: u64,
     /// Their bytes.
     pub deleted_bytes: u64,
+    /// Appends that waited to be stored, dead letters too.
+    pub deleted_outbox: u64,
     /// Keys that are refused from now on.
     pub tombstoned_keys: u64,
     /// Clear marks of scopes where nobody else ever spoke.
@@ -55,6 +57,7 @@ impl ReceiptAnswer {
             user_ids: receipt.user_ids,
             deleted_turns: counts.deleted_turns,
             deleted_bytes: counts.deleted_bytes,
+            deleted_outbox: counts.deleted_outbox,
             tombstoned_keys: counts.tombstoned_keys,
             deleted_clear_marks: counts.deleted_clear_marks,
             deleted_identities: counts.deleted_identities,

@@ -1,7 +1,7 @@
 //! From a capability's refusal to a problem: which code, and which part of the request is at fault.
 
 use throughline_conversation_memory::{
-    AppendError, InvalidKey, InvalidName, InvalidTurn, RejectReason,
+    AppendError, InvalidKey, InvalidName, InvalidTurn, NotKept, RejectReason,
 };
 use throughline_domain::TextFault;
 use throughline_platform_identity::InvalidChannelUser;
@@ -103,6 +103,29 @@ pub fn append_problem(error: &AppendError) -> Option<Problem> {
         }
     };
     Some(problem.about(error.key().as_str()))
+}
+
+/// An append that could not be queued either; nothing was claimed.
+pub fn queue_problem(not_kept: &NotKept) -> Problem {
+    let code = match not_kept {
+        NotKept::UnknownTenant(_) => Code::UnknownTenant,
+        NotKept::Gone => Code::Gone,
+        NotKept::KeyConflict => Code::IdempotencyMismatch,
+        NotKept::DeadLetter => Code::DeadLetter,
+        NotKept::Unavailable { perhaps_kept, .. } => {
+            let detail = "the turn could not be stored nor queued; repeat with the same \
+                          client_message_id";
+            let outcome = if *perhaps_kept {
+                Outcome::Unknown
+            } else {
+                Outcome::NotStored
+            };
+            return Problem::new(Code::Unavailable, detail)
+                .with_outcome(outcome)
+                .retry_after(1);
+        }
+    };
+    Problem::new(code, not_kept.to_string())
 }
 
 fn rejection(reason: &RejectReason) -> Problem {

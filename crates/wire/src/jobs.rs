@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use throughline_domain::TenantId;
 use utoipa::ToSchema;
 
+use crate::OutboxRunAnswer;
+
 /// `POST /admin/jobs/{job}/run`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JobRunAnswer {
@@ -20,6 +22,9 @@ pub struct JobRunAnswer {
     pub left_to_others: u64,
     /// What was done, by tenant and pass; passes that found nothing are left out.
     pub done: Vec<JobDoneBody>,
+    /// What the job `outbox` did, over every tenant; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<OutboxRunAnswer>,
 }
 
 /// One pass over one tenant.

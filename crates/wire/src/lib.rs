@@ -15,6 +15,7 @@ mod identity;
 mod jobs;
 mod merge;
 mod objects;
+mod outbox;
 pub mod paths;
 mod problem;
 mod read;
@@ -24,15 +25,17 @@ pub use admin::{
     ConfigureTenantBody, CreateTenantBody, KeyAnswer, KeysAnswer, MintKeyBody, MintOperatorKeyBody,
     MintedKeyAnswer, TenantAnswer, TenantsAnswer, merge_config,
 };
-pub use append::{AppendAnswer, AppendBody, Author, CheckedAppend, KeySource, TurnText};
+pub use append::{
+    AppendAnswer, AppendBody, Author, CheckedAppend, KeySource, TurnText, author_ref,
+};
 pub use batch::{BatchAnswer, BatchBody, BatchResult};
 pub use code::{ALL_CODES, Code, UnknownCode};
-pub use cursor::{Cursor, Filters, InvalidCursor, NameCursor};
+pub use cursor::{Cursor, EntryCursor, Filters, InvalidCursor, NameCursor};
 pub use decode::{from_json, from_json_with_source};
 pub use erasure::ReceiptAnswer;
 pub use fault::{
-    Place, append_problem, channel_user_problem, key_problem, name_problem, text_problem,
-    turn_problem,
+    Place, append_problem, channel_user_problem, key_problem, name_problem, queue_problem,
+    text_problem, turn_problem,
 };
 pub use identity::{IdentityBody, LookupAnswer, RefBody, ResolveAnswer, ResolveBody, UserAnswer};
 pub use jobs::{JobDoneBody, JobRunAnswer};
@@ -40,6 +43,7 @@ pub use merge::{
     DecisionBody, MergeAnswer, MergeBody, MergesAnswer, ProposedAnswer, ReviewAnswer,
     ReviewsAnswer, UndoneAnswer,
 };
+pub use outbox::{OutboxAnswer, OutboxEntryAnswer, OutboxRunAnswer, QueuedAnswer};
 pub use problem::{Members, Outcome, Problem};
 pub use read::{ContextAnswer, HistoryAnswer, RecentAnswer, TurnBody};
 pub use reserved::{RESERVED, is_reserved};

@@ -26,6 +26,8 @@ paths! {
     TURNS = "/v1/tenants/{tenant}/turns";
     /// Append many.
     BATCH = "/v1/tenants/{tenant}/turns/batch";
+    /// Queue an append.
+    OUTBOX = "/v1/tenants/{tenant}/outbox";
     /// One channel scope.
     HISTORY = "/v1/tenants/{tenant}/history";
     /// Merges of two users.
@@ -40,6 +42,12 @@ paths! {
     ADMIN_KEYS = "/admin/tenants/{tenant}/keys";
     /// One of them.
     ADMIN_KEY = "/admin/tenants/{tenant}/keys/{key_id}";
+    /// Appends that wait, and dead letters.
+    ADMIN_OUTBOX = "/admin/tenants/{tenant}/outbox";
+    /// One dead letter.
+    ADMIN_OUTBOX_ENTRY = "/admin/tenants/{tenant}/outbox/{entry_id}";
+    /// Put it back in line.
+    ADMIN_OUTBOX_REQUEUE = "/admin/tenants/{tenant}/outbox/{entry_id}/requeue";
     /// Questions to operators.
     ADMIN_REVIEWS = "/admin/tenants/{tenant}/reviews";
     /// Answer one: they are one person.

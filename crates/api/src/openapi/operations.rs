@@ -6,8 +6,9 @@ use throughline_wire::{
     AppendAnswer, AppendBody, BatchAnswer, BatchBody, ConfigureTenantBody, ContextAnswer,
     CreateTenantBody, DecisionBody, HistoryAnswer, JobRunAnswer, KeyAnswer, KeysAnswer,
     LookupAnswer, MergeAnswer, MergeBody, MergesAnswer, MintKeyBody, MintOperatorKeyBody,
-    MintedKeyAnswer, ProposedAnswer, ReceiptAnswer, RecentAnswer, ResolveAnswer, ResolveBody,
-    ReviewAnswer, ReviewsAnswer, TenantAnswer, TenantsAnswer, UndoneAnswer, UserAnswer, paths,
+    MintedKeyAnswer, OutboxAnswer, OutboxEntryAnswer, ProposedAnswer, QueuedAnswer, ReceiptAnswer,
+    RecentAnswer, ResolveAnswer, ResolveBody, ReviewAnswer, ReviewsAnswer, TenantAnswer,
+    TenantsAnswer, UndoneAnswer, UserAnswer, paths,
 };
 use utoipa::ToSchema;
 
@@ -83,6 +84,7 @@ const LIMIT: Parameter = ("limit", "integer", false);
 const CURSOR: Parameter = ("cursor", "string", false);
 const EXCLUDE: Parameter = ("exclude_canvas_session_id", "string", false);
 const KIND: Parameter = ("channel_kind", "string", true);
+const ON_UNAVAILABLE: Parameter = ("on_unavailable", "string", false);
 const SCOPE: Parameter = ("channel_scope", "string", true);
 
 /// The route's description. A route that is not named here gets an empty one, and a test fails.
@@ -125,10 +127,15 @@ pub(super) fn of(method: &Method, path: &str) -> Operation {
                 "Stored earlier, or stored with a warning.",
                 Some(Body::of::<AppendAnswer>()),
             )
+            .or(202, "Queued.", Some(Body::of::<QueuedAnswer>()))
+            .taking::<AppendBody>()
+            .asking(&[ON_UNAVAILABLE]),
+        ("POST", paths::BATCH) => answering::<BatchAnswer>("Append up to 500 turns")
+            .taking::<BatchBody>()
+            .asking(&[ON_UNAVAILABLE]),
+        ("POST", paths::OUTBOX) => plain("Queue a finished turn")
+            .or(202, "Queued.", Some(Body::of::<QueuedAnswer>()))
             .taking::<AppendBody>(),
-        ("POST", paths::BATCH) => {
-            answering::<BatchAnswer>("Append up to 500 turns").taking::<BatchBody>()
-        }
         ("GET", paths::HISTORY) => answering::<HistoryAnswer>("One channel scope, oldest first")
             .asking(&[KIND, SCOPE, LIMIT]),
         ("DELETE", paths::HISTORY) => plain("Let later reads of a scope start here")
@@ -159,6 +166,14 @@ fn admin(method: &str, path: &str) -> Option<Operation> {
         }
         ("GET", paths::ADMIN_KEYS) => answering::<KeysAnswer>("A tenant's keys"),
         ("DELETE", paths::ADMIN_KEY) => answering::<KeyAnswer>("Revoke a tenant's key"),
+        ("GET", paths::ADMIN_OUTBOX) => answering::<OutboxAnswer>("Dead letters, or what waits")
+            .asking(&[("state", "string", false), LIMIT, CURSOR]),
+        ("POST", paths::ADMIN_OUTBOX_REQUEUE) => {
+            answering::<OutboxEntryAnswer>("Put a dead letter back in line")
+        }
+        ("DELETE", paths::ADMIN_OUTBOX_ENTRY) => {
+            answering::<OutboxEntryAnswer>("Throw a dead letter away")
+        }
         ("GET", paths::ADMIN_REVIEWS) => answering::<ReviewsAnswer>("Questions to operators")
             .asking(&[("state", "string", false), LIMIT, CURSOR]),
         ("POST", paths::ADMIN_REVIEW_ACCEPT) => {

@@ -49,6 +49,11 @@ const ROWS: &[(&str, &str, Access)] = &[
         Access::Scope(Scope::TurnsWrite),
     ),
     (
+        "POST",
+        "/v1/tenants/{tenant}/outbox",
+        Access::Scope(Scope::TurnsWrite),
+    ),
+    (
         "GET",
         "/v1/tenants/{tenant}/history",
         Access::Scope(Scope::TurnsRead),
@@ -79,6 +84,17 @@ const ROWS: &[(&str, &str, Access)] = &[
     (
         "DELETE",
         "/admin/tenants/{tenant}/keys/{key_id}",
+        Access::Operator,
+    ),
+    ("GET", "/admin/tenants/{tenant}/outbox", Access::Operator),
+    (
+        "POST",
+        "/admin/tenants/{tenant}/outbox/{entry_id}/requeue",
+        Access::Operator,
+    ),
+    (
+        "DELETE",
+        "/admin/tenants/{tenant}/outbox/{entry_id}",
         Access::Operator,
     ),
     ("GET", "/admin/tenants/{tenant}/reviews", Access::Operator),
@@ -117,7 +133,8 @@ async fn ask(
         .replace("{user_id}", SOME_ID)
         .replace("{merge_id}", SOME_ID)
         .replace("{review_id}", SOME_ID)
-        .replace("{key_id}", SOME_ID);
+        .replace("{key_id}", SOME_ID)
+        .replace("{entry_id}", SOME_ID);
     // A body that changes nothing wherever it is let in.
     let call = call(row.0, &path).json(&json!({}));
     service

@@ -17,4 +17,5 @@ mod request_ids;
 mod revocation;
 mod service;
 mod socket;
+mod sweep;
 mod v1;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 
 use serde_json::json;
 use throughline_api::Settings;
@@ -18,6 +19,14 @@ struct Switch {
 }
 
 async fn switched() -> (Service, Switch) {
+    let settings = Settings {
+        metrics_open: true,
+        ..Settings::default()
+    };
+    switched_with(settings).await
+}
+
+async fn switched_with(settings: Settings) -> (Service, Switch) {
     let (down, asked) = (
         Arc::new(AtomicBool::new(false)),
         Arc::new(AtomicU32::new(0)),
@@ -25,10 +34,6 @@ async fn switched() -> (Service, Switch) {
     let switch = Switch {
         down: down.clone(),
         asked: asked.clone(),
-    };
-    let settings = Settings {
-        metrics_open: true,
-        ..Settings::default()
     };
     let service = service_with(settings, |capabilities| {
         let inner = capabilities.tenancy.clone();
@@ -128,6 +133,56 @@ async fn an_operator_can_revoke_their_own_key() {
         .call(get("/admin/operators/keys").key(&service.operator))
         .await;
     again.assert_problem(401, "unauthorized");
+}
+
+async fn with_window(key_outage: Duration) -> (Service, Switch) {
+    let settings = Settings {
+        // Nothing is remembered but what an outage needs.
+        key_cache: Duration::ZERO,
+        unknown_key_cache: Duration::ZERO,
+        key_outage,
+        ..Settings::default()
+    };
+    switched_with(settings).await
+}
+
+#[tokio::test]
+async fn a_key_the_store_vouched_for_is_honoured_while_the_store_is_away() {
+    let (service, switch) = with_window(Duration::from_hours(1)).await;
+    let unseen = service.mint("acme", &Scope::ALL).await;
+    service.get(PATH).await.assert_status(200);
+    switch.down.store(true, Ordering::SeqCst);
+    service.get(PATH).await.assert_status(200);
+    let stranger = service.call(get(PATH).key(&unseen)).await;
+    stranger.assert_problem(503, "unavailable");
+    let (service, switch) = with_window(Duration::ZERO).await;
+    service.get(PATH).await.assert_status(200);
+    switch.down.store(true, Ordering::SeqCst);
+    service.get(PATH).await.assert_problem(503, "unavailable");
+}
+
+#[tokio::test]
+async fn a_key_revoked_here_is_not_honoured_in_an_outage() {
+    let (service, switch) = with_window(Duration::from_hours(1)).await;
+    service.get(PATH).await.assert_status(200);
+    let record = service.store.keys(&tenant("acme")).await.unwrap().remove(0);
+    let path = format!("/admin/tenants/acme/keys/{}", record.id);
+    let revoked = service.call(call("DELETE", &path).key(&service.operator));
+    revoked.await.assert_status(200);
+    switch.down.store(true, Ordering::SeqCst);
+    service.get(PATH).await.assert_problem(503, "unavailable");
+    // One that the store itself refused is forgotten too.
+    let (service, switch) = with_window(Duration::from_hours(1)).await;
+    service.get(PATH).await.assert_status(200);
+    let record = service.store.keys(&tenant("acme")).await.unwrap().remove(0);
+    service
+        .store
+        .revoke_key(&tenant("acme"), record.id)
+        .await
+        .unwrap();
+    service.get(PATH).await.assert_problem(401, "unauthorized");
+    switch.down.store(true, Ordering::SeqCst);
+    service.get(PATH).await.assert_problem(503, "unavailable");
 }
 
 // an outage that hides behind the key's look-up must not look like quiet.

@@ -10,14 +10,18 @@ use http_body_util::BodyExt;
 use prometheus::Registry;
 use serde_json::{Value, json};
 use throughline_api::{
-    Capabilities, Draining, JobAsk, JobControl, JobRefusal, NotReady, Settings, StoreHealth, router,
+    AppendCounters, Capabilities, Draining, JobAsk, JobControl, JobRefusal, NotReady, Settings,
+    StoreHealth, router,
 };
+use throughline_append_queue::{Keeper, QueueMetrics};
 use throughline_domain::{Actor, ManualClock, SeededIds, TenantId, Timestamp};
 use throughline_provider_in_memory::InMemoryStore;
 use throughline_redacted_memory::RedactedMemory;
 use throughline_tenancy::{NewKey, Scope, Scopes, Tenancy, TenantConfig};
 use throughline_wire::JobRunAnswer;
 use tower::ServiceExt;
+
+use crate::sweep::Sweep;
 
 pub(crate) const NOW_MS: i64 = 1_700_000_000_000;
 
@@ -40,11 +44,21 @@ impl StoreHealth for Healthy {
     }
 }
 
-/// Knows one job, `gc`, which finds nothing to do; `running` runs already.
+/// Until the others are there.
 struct NoJobs;
 
 #[async_trait]
 impl JobControl for NoJobs {
+    async fn run_now(&self, _: &str, _: JobAsk) -> Result<JobRunAnswer, JobRefusal> {
+        Err(JobRefusal::UnknownJob(Vec::new()))
+    }
+}
+
+/// Knows two jobs: `gc`, which finds nothing to do, and `outbox`; `running` runs already.
+struct FewJobs(Sweep);
+
+#[async_trait]
+impl JobControl for FewJobs {
     async fn run_now(&self, job: &str, ask: JobAsk) -> Result<JobRunAnswer, JobRefusal> {
         match job {
             "gc" => Ok(JobRunAnswer {
@@ -54,7 +68,9 @@ impl JobControl for NoJobs {
                 tenants: ask.tenant.map_or(2, |_| 1),
                 left_to_others: 0,
                 done: Vec::new(),
+                queue: None,
             }),
+            "outbox" => Ok(self.0.run().await),
             "running" => Err(JobRefusal::Running),
             _ => Err(JobRefusal::UnknownJob(vec!["gc"])),
         }
@@ -86,9 +102,17 @@ pub(crate) async fn service_with(
         ids.as_ref(),
         &registry,
     );
+    let memory = memory.unwrap();
+    let outbox = Arc::new(memory.outbox(store.clone()));
+    let metrics = QueueMetrics::register(&registry, None, clock.clone()).unwrap();
+    let metrics = Arc::new(metrics);
+    let keeper = Keeper::new(outbox.clone(), None, metrics.clone());
     let mut capabilities = Capabilities {
         identity: store.clone(),
-        memory: Arc::new(memory.unwrap()),
+        memory: Arc::new(memory),
+        queue: Arc::new(keeper),
+        outbox,
+        appends: Arc::new(AppendCounters::register(&registry).unwrap()),
         raw: store.clone(),
         erasure: store.clone(),
         tenancy: store.clone(),
@@ -98,6 +122,8 @@ pub(crate) async fn service_with(
         jobs: Arc::new(NoJobs),
     };
     change(&mut capabilities);
+    let sweep = Sweep::of(&capabilities, metrics);
+    capabilities.jobs = Arc::new(FewJobs(sweep));
     let draining = Draining::new();
     let router = router(capabilities, &settings, &registry, draining.clone()).unwrap();
     let actor = Actor::parse("olga").unwrap();

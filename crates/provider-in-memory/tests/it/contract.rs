@@ -12,6 +12,10 @@ mod memory {
     throughline_conversation_memory::conversation_memory_contract!(crate::subject::subject);
 }
 
+mod outbox {
+    throughline_conversation_memory::outbox_contract!(crate::subject::subject);
+}
+
 mod retention {
     throughline_conversation_memory::retention_contract!(crate::subject::subject);
 }

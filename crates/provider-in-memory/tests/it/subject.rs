@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use throughline_conversation_memory::contract as memory_contract;
 use throughline_conversation_memory::{
-    Audit, ConversationMemory, Leases, RawReads, RedactionQueue, Retention,
+    Audit, ConversationMemory, Leases, Outbox, RawReads, RedactionQueue, Retention,
 };
 use throughline_domain::{Actor, ManualClock, SystemIds, TenantId, Timestamp, UserId};
 use throughline_erasure::Erasure;
@@ -106,6 +106,12 @@ impl memory_contract::Subject for Subject {
     }
 }
 
+impl memory_contract::OutboxSubject for Subject {
+    fn outbox(&self) -> Arc<dyn Outbox> {
+        self.store.clone()
+    }
+}
+
 #[async_trait]
 impl memory_contract::RetentionSubject for Subject {
     fn retention(&self) -> Arc<dyn Retention> {
@@ -162,6 +168,10 @@ impl one_person_contract::Subject for Subject {
     }
 
     fn memory(&self) -> Arc<dyn ConversationMemory> {
+        self.store.clone()
+    }
+
+    fn outbox(&self) -> Arc<dyn Outbox> {
         self.store.clone()
     }
 

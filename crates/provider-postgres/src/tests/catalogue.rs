@@ -14,7 +14,7 @@ const NOT_A_TENANTS: [(&str, &str); 3] = [
 ];
 
 /// Statements over all tenants, with the reason.
-const OVER_ALL_TENANTS: [(&str, &str); 4] = [
+const OVER_ALL_TENANTS: [(&str, &str); 7] = [
     (
         "tenant_list",
         "lists the tenants themselves: `$1` is the name to go on after",
@@ -23,6 +23,15 @@ const OVER_ALL_TENANTS: [(&str, &str); 4] = [
         "gc_oldest_ended",
         "the age of the oldest waiting turn, a gauge without a tenant",
     ),
+    (
+        "outbox_due",
+        "names tenants where something waits: `$1` is the name to go on after",
+    ),
+    (
+        "outbox_dead",
+        "names tenants with old dead letters: `$1` is the name to go on after",
+    ),
+    ("outbox_stats", "counts what waits, gauges without a tenant"),
     (
         "redaction_tenants_due",
         "lists tenants that have turns to scan: `$1` is the name to go on after",
@@ -34,9 +43,10 @@ const OVER_ALL_TENANTS: [(&str, &str); 4] = [
 ];
 
 /// The tables of tenants' data, as they stand in the catalogue.
-const TENANT_TABLES: [&str; 14] = [
+const TENANT_TABLES: [&str; 15] = [
     "access_keys",
     "ccm_audit_events",
+    "ccm_outbox",
     "conversations",
     "cross_channel_messages",
     "email_claims",

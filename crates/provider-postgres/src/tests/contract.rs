@@ -16,6 +16,14 @@ mod memory_unnamed {
     throughline_conversation_memory::conversation_memory_contract!(crate::tests::scratch::unnamed);
 }
 
+mod outbox {
+    throughline_conversation_memory::outbox_contract!(crate::tests::scratch::prepared);
+}
+
+mod outbox_unnamed {
+    throughline_conversation_memory::outbox_contract!(crate::tests::scratch::unnamed);
+}
+
 mod one_person {
     throughline_erasure::one_person_contract!(crate::tests::scratch::prepared);
 }

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use throughline_conversation_memory::contract::{
-    RedactionSubject, RetentionSubject, Subject as MemorySubject,
+    OutboxSubject, RedactionSubject, RetentionSubject, Subject as MemorySubject,
 };
 use throughline_conversation_memory::{
-    Audit, ConversationMemory, Leases, RawReads, RedactionQueue, Retention,
+    Audit, ConversationMemory, Leases, Outbox, RawReads, RedactionQueue, Retention,
 };
 use throughline_domain::{Actor, ManualClock, SystemIds, TenantId, Timestamp, UserId};
 use throughline_erasure::Erasure;
@@ -156,6 +156,12 @@ impl MemorySubject for Scratch {
     }
 }
 
+impl OutboxSubject for Scratch {
+    fn outbox(&self) -> Arc<dyn Outbox> {
+        self.store.clone()
+    }
+}
+
 impl RedactionSubject for Scratch {
     fn queue(&self) -> Arc<dyn RedactionQueue> {
         self.store.clone()
@@ -181,6 +187,10 @@ impl OnePersonSubject for Scratch {
     }
 
     fn memory(&self) -> Arc<dyn ConversationMemory> {
+        self.store.clone()
+    }
+
+    fn outbox(&self) -> Arc<dyn Outbox> {
         self.store.clone()
     }
 

@@ -57,7 +57,8 @@ pub(crate) async fn run(args: &Args) -> Result<(), Failure> {
         &registry,
         scanner,
         jobs,
-    )?;
+    )
+    .await?;
     let unusable = |error: std::io::Error| {
         let text = format!(
             "{} cannot be listened on: {error}; choose another --listen",

@@ -78,10 +78,12 @@ async fn until_stopped(
     signals: Signals,
 ) -> Result<(), Failure> {
     let Service {
+        queue,
         router,
         draining,
         jobs,
     } = service;
+    let sweeping = queue.start();
     let not_ready = || {
         draining.start();
         jobs.begin_stop();
@@ -91,6 +93,8 @@ async fn until_stopped(
     if !jobs.stop(JOBS_GRACE).await {
         tracing::warn!("a job did not stop in time and was dropped between two transactions");
     }
+    // After the last request: whatever it queued is on disk before the file is closed.
+    sweeping.stop().await;
     match stopped {
         Stopped::Clean => {
             tracing::info!("stopped; every request was answered");

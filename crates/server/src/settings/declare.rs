@@ -9,6 +9,8 @@ pub(crate) enum Section {
     Http,
     /// Logs, metrics, stopping.
     Operation,
+    /// Appends that wait for a store that is away.
+    Spool,
     /// What runs by the clock.
     Jobs,
     /// What new tenants start with.
@@ -24,6 +26,7 @@ impl Section {
             Self::Database => "Database",
             Self::Http => "HTTP",
             Self::Operation => "Operation",
+            Self::Spool => "Spool",
             Self::Jobs => "Jobs",
             Self::Tenants => "New tenants",
             Self::Development => "Development",

@@ -40,6 +40,9 @@ fn refused(refusal: JobRefusal) -> Failure {
             let detail = format!("there is no such job; there are {}", there_are.join(", "));
             Failure::new(Code::UnknownJob, detail)
         }
+        JobRefusal::CannotBeAsked { parameter, detail } => {
+            Place::Parameter(parameter).invalid(detail).into()
+        }
         JobRefusal::Running => Failure::new(Code::JobRunning, "the job is running already"),
         JobRefusal::Stopping => Failure::unavailable("the service is stopping"),
         JobRefusal::Broken(error) => Failure::internal(error),

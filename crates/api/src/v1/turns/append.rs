@@ -3,38 +3,71 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use throughline_conversation_memory::ClientMessageId;
-use throughline_wire::AppendBody;
+use throughline_conversation_memory::{ClientMessageId, QueuedAuthor};
+use throughline_wire::{AppendAnswer, AppendBody, CheckedAppend};
 
-use super::author;
 use super::outcome::Sent;
+use super::{author, queue};
 use crate::body::Json;
 use crate::caller::Tenant;
 use crate::failure::Failure;
+use crate::query::Query;
 use crate::shared::Shared;
 
-/// Stores one finished turn: 201, or 200 for one that was stored before.
+/// Stores one finished turn: 201, or 200 for one that was stored before. With `on_unavailable=queue`
+/// also 202, for one that is durably queued because the store could not take it.
 pub(crate) async fn append(
     tenant: Tenant,
+    query: Query,
     State(shared): State<Shared>,
     body: Result<Json<AppendBody>, Failure>,
 ) -> Result<Response, Failure> {
-    let Json(body) = body.inspect_err(|_| shared.counters.append_refused())?;
+    let refused = |_: &Failure| shared.counters.append_refused();
+    let queues = query.queues().map_err(Failure::from).inspect_err(refused)?;
+    let Json(body) = body.inspect_err(refused)?;
     let checked = body
         .check(tenant.id(), || minted_key(&tenant))
-        .inspect_err(|_| shared.counters.append_refused())?;
-    let user = author::find(&tenant, &shared, &checked.author)
-        .await
-        .map_err(|error| author::not_stored(&shared, &error, checked.key()).because(error))?;
+        .map_err(Failure::from)
+        .inspect_err(refused)?;
+    let spare = queues.then(|| checked.clone());
+    let (failure, author) = match store(&tenant, &shared, checked).await {
+        Ok(answer) => {
+            let status = StatusCode::from_u16(answer.status()).unwrap_or(StatusCode::OK);
+            return Ok((status, axum::Json(answer)).into_response());
+        }
+        Err(not_stored) => not_stored,
+    };
+    match spare {
+        Some(turn) if queue::helps(&failure) => {
+            let answer = queue::keep(&tenant, turn, author).await;
+            let answer = answer.map_err(|refusal| queue::neither(&failure, refusal))?;
+            Ok((StatusCode::ACCEPTED, axum::Json(answer)).into_response())
+        }
+        _ => Err(failure),
+    }
+}
+
+/// A turn that is not stored comes with its author, as far as they are known by then.
+async fn store(
+    tenant: &Tenant,
+    shared: &Shared,
+    checked: CheckedAppend,
+) -> Result<AppendAnswer, (Failure, QueuedAuthor)> {
+    let user = match author::find(tenant, shared, &checked.author).await {
+        Ok(user) => user,
+        Err(error) => {
+            let failure = author::not_stored(shared, &error, checked.key()).because(error);
+            return Err((failure, queue::author(tenant, &checked.author)));
+        }
+    };
     let sent = Sent::new(&checked, user);
     let result = tenant.append(checked.said_by(user)).await;
-    let answer = sent.answer(&shared, result)?;
-    let status = StatusCode::from_u16(answer.status()).unwrap_or(StatusCode::OK);
-    Ok((status, axum::Json(answer)).into_response())
+    sent.answer(shared, result)
+        .map_err(|failure| (failure, QueuedAuthor::User(user)))
 }
 
 /// A key for a caller that gave none (T-12).
-pub(super) fn minted_key(tenant: &Tenant) -> ClientMessageId {
+pub(crate) fn minted_key(tenant: &Tenant) -> ClientMessageId {
     let id = tenant.ids().ulid(tenant.clock().now());
     ClientMessageId::parse(&format!("m:{id}")).expect("28 plain characters are a key")
 }

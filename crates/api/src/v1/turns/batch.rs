@@ -4,33 +4,44 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use futures_util::{StreamExt, stream};
+use throughline_conversation_memory::QueuedAuthor;
 use throughline_domain::UserId;
 use throughline_platform_identity::{ChannelUser, IdentityError};
 use throughline_wire::{
     AppendAnswer, AppendBody, Author, BatchAnswer, BatchBody, BatchResult, CheckedAppend, Problem,
+    QueuedAnswer,
 };
 
 use super::append::minted_key;
-use super::author;
 use super::outcome::Sent;
+use super::{author, queue};
 use crate::body::Json;
 use crate::caller::Tenant;
 use crate::failure::{Failure, chain};
+use crate::query::Query;
 use crate::shared::Shared;
 
 /// Authors resolved side by side.
 const RESOLVES_AT_ONCE: usize = 8;
 
 /// What became of one turn.
-type Outcome = Result<AppendAnswer, Failure>;
+type Outcome = Result<Done, Failure>;
 
-/// Stores up to 500 turns; one refused turn costs only itself, and the answers come in order.
+enum Done {
+    Stored(AppendAnswer),
+    Queued(QueuedAnswer),
+}
+
+/// Stores up to 500 turns; one refused turn costs only itself, and the answers come in order. With
+/// `on_unavailable=queue` those that the store could not take are queued.
 pub(crate) async fn batch(
     tenant: Tenant,
+    query: Query,
     State(shared): State<Shared>,
     body: Result<Json<BatchBody>, Failure>,
 ) -> Result<axum::Json<BatchAnswer>, Failure> {
     let refused = |_: &Failure| shared.counters.append_refused();
+    let queues = query.queues().map_err(Failure::from).inspect_err(refused)?;
     let Json(body) = body.inspect_err(refused)?;
     let bodies = body.decode().map_err(Failure::from).inspect_err(refused)?;
     let checked: Vec<Result<CheckedAppend, Problem>> = bodies
@@ -38,7 +49,11 @@ pub(crate) async fn batch(
         .map(|body| check(&tenant, &shared, body))
         .collect();
     let authors = resolve_all(&tenant, &shared, &checked).await;
-    let outcomes = store(&tenant, &shared, checked, &authors).await;
+    let spare = queues.then(|| checked.clone());
+    let mut outcomes = store(&tenant, &shared, checked, &authors).await;
+    if let Some(turns) = spare {
+        queue_failed(&tenant, turns, &authors, &mut outcomes).await;
+    }
     log_first_cause(&outcomes);
     let results = outcomes.into_iter().map(result).collect();
     Ok(axum::Json(BatchAnswer { results }))
@@ -107,7 +122,7 @@ async fn store(
     if !ready.is_empty() {
         let answers = tenant.append_batch(ready).await;
         for ((place, sent), answer) in waiting.into_iter().zip(answers) {
-            outcomes[place] = Some(sent.answer(shared, answer));
+            outcomes[place] = Some(sent.answer(shared, answer).map(Done::Stored));
         }
     }
     let unanswered = || Err(Failure::internal("the store gave fewer answers than turns"));
@@ -115,6 +130,46 @@ async fn store(
         .into_iter()
         .map(|outcome| outcome.unwrap_or_else(unanswered))
         .collect()
+}
+
+/// Queues what the store could not take, in one call.
+async fn queue_failed(
+    tenant: &Tenant,
+    turns: Vec<Result<CheckedAppend, Problem>>,
+    authors: &Resolved,
+    outcomes: &mut [Outcome],
+) {
+    let mut places = Vec::new();
+    let mut waiting = Vec::new();
+    for (place, (turn, outcome)) in turns.into_iter().zip(outcomes.iter()).enumerate() {
+        let helps = outcome.as_ref().is_err_and(queue::helps);
+        if let (Ok(turn), true) = (turn, helps) {
+            let author = queued_author(tenant, &turn, authors);
+            waiting.push(queue::Waiting::new(tenant, turn, author));
+            places.push(place);
+        }
+    }
+    let kept = queue::keep_all(tenant, waiting).await;
+    for (place, kept) in places.into_iter().zip(kept) {
+        let outcome = &mut outcomes[place];
+        match (kept, &*outcome) {
+            (Ok(answer), _) => *outcome = Ok(Done::Queued(answer)),
+            (Err(refusal), Err(failure)) => *outcome = Err(queue::neither(failure, refusal)),
+            (Err(_), Ok(_)) => {}
+        }
+    }
+}
+
+/// The user where they could be resolved, else the channel user.
+fn queued_author(tenant: &Tenant, turn: &CheckedAppend, authors: &Resolved) -> QueuedAuthor {
+    let resolved = authors.iter().rev().find_map(|(user, found)| {
+        let this = matches!(&turn.author, Author::Channel(author) if author == user);
+        found.as_ref().ok().filter(|_| this)
+    });
+    match resolved {
+        Some(user) => QueuedAuthor::User(*user),
+        None => queue::author(tenant, &turn.author),
+    }
 }
 
 fn known(shared: &Shared, turn: &CheckedAppend, authors: &Resolved) -> Result<UserId, Failure> {
@@ -148,5 +203,9 @@ fn log_first_cause(outcomes: &[Outcome]) {
 }
 
 fn result(outcome: Outcome) -> BatchResult {
-    outcome.map_err(|failure| failure.problem).into()
+    match outcome {
+        Ok(Done::Queued(answer)) => BatchResult::queued(answer),
+        Ok(Done::Stored(answer)) => Ok(answer).into(),
+        Err(failure) => Err(failure.problem).into(),
+    }
 }

@@ -3,3 +3,4 @@
 mod append;
 mod batch;
 mod failures;
+mod queue;

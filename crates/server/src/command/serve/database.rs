@@ -31,7 +31,8 @@ pub(super) async fn serve(settings: &Settings, signals: Signals) -> Result<(), F
         &registry,
         scanner,
         jobs,
-    )?;
+    )
+    .await?;
     let (listener, address) = bind(settings).await?;
     tracing::info!(%address, "listening");
     let prepared = async {

@@ -43,7 +43,8 @@ pub(super) async fn serve(settings: &Settings, signals: Signals) -> Result<(), F
         &registry,
         scanner,
         jobs,
-    )?;
+    )
+    .await?;
     let (listener, address) = bind(settings).await?;
     tracing::info!(%address, "listening");
     say(welcome(address, key.as_deref()))?;

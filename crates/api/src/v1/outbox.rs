@@ -1,0 +1,5 @@
+//! `/v1/tenants/{tenant}/outbox`
+
+mod enqueue;
+
+pub(crate) use enqueue::enqueue;
