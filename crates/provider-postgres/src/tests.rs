@@ -13,3 +13,4 @@ mod plans;
 mod rates;
 mod scratch;
 mod tls;
+mod writer;

@@ -3,7 +3,7 @@
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::command::{admin, demo, import, migrate, serve, version};
+use crate::command::{admin, bench, demo, import, migrate, serve, version};
 use crate::failure::Failure;
 use crate::output::say;
 use crate::settings::Environment;
@@ -32,6 +32,8 @@ enum Command {
     Import(import::Args),
     /// Manage tenants and keys, straight in the database
     Admin(admin::Args),
+    /// Measure the service beside the database's own benchmark
+    Bench(bench::Args),
     /// Print version and build
     Version(version::Args),
 }
@@ -54,6 +56,7 @@ pub(crate) fn run() -> Result<(), Failure> {
             Command::Demo(args) => demo::run(&args).await,
             Command::Import(args) => import::run(&args).await,
             Command::Admin(args) => admin::run(args, &environment).await,
+            Command::Bench(args) => bench::run(&args).await,
             Command::Version(args) => version::run(&args),
         }
     });

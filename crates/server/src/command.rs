@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod admin;
+pub(crate) mod bench;
 pub(crate) mod demo;
 pub(crate) mod import;
 pub(crate) mod migrate;

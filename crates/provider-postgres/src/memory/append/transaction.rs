@@ -8,15 +8,14 @@ use throughline_domain::UserId;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
-use super::Row;
 use super::columns;
 use super::decide::{Decision, decide};
 use super::seen::{Fence, Seen};
+use super::{Appender, Row};
 use crate::error::StoreError;
 use crate::row::uuid;
 use crate::session::Session;
 use crate::statement::{ForTenants, Statement};
-use crate::store::PostgresStore;
 
 pub(super) static LOCK: ForTenants = ForTenants(Statement {
     name: "append_lock",
@@ -59,7 +58,7 @@ pub(super) enum Failure<'a> {
 pub(super) async fn append_rows<'a>(
     session: &Session<'_>,
     rows: &[Row<'a>],
-    store: &PostgresStore,
+    store: &Appender,
 ) -> Result<Vec<Option<Outcome>>, Failure<'a>> {
     session
         .prepare(super::STATEMENTS)
