@@ -314,7 +314,7 @@ async fn what_was_acknowledged_survives_a_killed_server() {
                             count.fetch_add(1, Ordering::Relaxed);
                         }
                         Err(AppendError::Transport { .. } | AppendError::Timeout { .. }) => {
-                            failures += 1
+                            failures += 1;
                         }
                         Err(error) => panic!("{error:?}"),
                     }
@@ -421,7 +421,7 @@ async fn a_hundred_thousand_mixed_appends_are_each_answered_rightly() {
                     let answer = scratch.store.append(tenant, turn).await;
                     match (kind(number), answer) {
                         (Kind::New, Ok(appended)) if appended.outcome == AppendOutcome::Stored => {
-                            ids.push(appended)
+                            ids.push(appended);
                         }
                         (Kind::Duplicate, Ok(appended))
                             if appended.outcome == AppendOutcome::Duplicate =>
