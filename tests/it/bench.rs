@@ -1,7 +1,7 @@
 //! `throughline bench` for a second each: for what it checks, not for its figures.
 
 use serde_json::Value;
-use throughline_tests::binary::throughline_command;
+use throughline_tests::throughline_command;
 
 fn measured(scenario: &str) -> Value {
     let arguments = ["bench", scenario, "--seconds", "1", "--json"];

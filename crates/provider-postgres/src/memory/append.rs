@@ -100,7 +100,8 @@ async fn attempt<'a>(store: &Appender, rows: &[Row<'a>]) -> Result<Vec<Outcome>,
     for _ in 0..TRIES {
         let session = store.sessions.session().await.map_err(Failure::Before)?;
         match transaction::append_rows(&session, rows, store).await {
-            Err(Failure::Before(error)) if error.meaning() == Meaning::Again => {}
+            Err(Failure::Before(error))
+                if error.meaning() == Meaning::Again || error.is_second_of_a_key() => {}
             Ok(outcomes) if outcomes.iter().any(Option::is_none) => {}
             Ok(outcomes) => return Ok(outcomes.into_iter().flatten().collect()),
             Err(failure) => return Err(failure),

@@ -1,5 +1,8 @@
 //! A user's turns across all channels.
 
+use std::cmp::Reverse;
+use std::time::Duration;
+
 use throughline_conversation_memory::{
     CanvasSessionId, ChannelKind, MemoryError, Position, RecentPage, RecentQuery, Turn,
 };
@@ -21,13 +24,14 @@ pub(super) static RECENT: ForTenant = ForTenant(Statement {
         Type::TIMESTAMPTZ,
         Type::TIMESTAMPTZ,
         Type::TIMESTAMPTZ,
-        Type::TIMESTAMPTZ,
         Type::INT8,
         Type::TEXT,
         Type::TEXT_ARRAY,
         Type::INT8,
     ],
 });
+
+const MICROSECOND: Duration = Duration::from_micros(1);
 
 pub(super) async fn recent(
     store: &PostgresStore,
@@ -39,12 +43,17 @@ pub(super) async fn recent(
     // An absent bound is the farthest moment there is: a null would hide the bound from the index.
     let first = Timestamp::from_micros(i64::MIN);
     let last = Timestamp::from_micros(i64::MAX);
-    let since = query.since.unwrap_or(first);
-    let until = query.until.unwrap_or(last);
+    // The store keeps microseconds, so "from then on" is "after the microsecond before".
+    let after = query.since.map_or(first, |since| since.minus(MICROSECOND));
     let before = query.before.unwrap_or(Position {
         created_at: last,
         seq: u64::MAX,
     });
+    let (end, end_seq) = match query.until {
+        // No place has a number below zero: at this moment none is left.
+        Some(until) if until <= before.created_at => (until, -1),
+        _ => (before.created_at, bigint(before.seq)),
+    };
     let canvas = query.exclude_canvas.as_ref().map(CanvasSessionId::as_str);
     let kinds: Option<Vec<&str>> = (!query.channel_kinds.is_empty()).then(|| {
         query
@@ -61,10 +70,9 @@ pub(super) async fn recent(
             &[
                 &uuid(user.as_u128()),
                 &store.clock.now().to_system_time(),
-                &since.to_system_time(),
-                &until.to_system_time(),
-                &before.created_at.to_system_time(),
-                &bigint(before.seq),
+                &after.to_system_time(),
+                &end.to_system_time(),
+                &end_seq,
                 &canvas,
                 &kinds,
                 &i64::from(limit),
@@ -82,6 +90,7 @@ pub(super) async fn recent(
     };
     let pending = row.number("pending").map_err(StoreError::memory)?;
     let mut turns = turns(&rows).map_err(StoreError::memory)?;
+    turns.sort_by_key(|turn| Reverse(turn.position()));
     // One more than asked for was read, to know whether there is more.
     let more = turns.len() > limit as usize;
     turns.truncate(limit as usize);
