@@ -87,7 +87,7 @@ impl Caller for HttpAppend {
         }
         let id = answer
             .body
-            .split_once("\"turn_id\":\"")
+            .split_once("\"message_id\":\"")
             .and_then(|(_, rest)| rest.get(..26)?.parse::<TurnId>().ok());
         match (answer.status, id) {
             (201, Some(id)) => {
