@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use throughline_redaction::{Detector, MaskPolicy, mask_text};
 use throughline_tests::{
-    Client, Finished, Service, World, recent_texts, throughline, throughline_command,
+    Client, Finished, Service, World, recent_turns, throughline, throughline_command,
 };
 
 /// Append bodies in the order they are imported.
@@ -62,17 +63,38 @@ impl Archive {
             .to_string()
     }
 
-    /// Texts by the value of a field, in the order of the file.
-    fn texts_by(&self, key: impl Fn(&Value) -> String) -> BTreeMap<String, Vec<Value>> {
-        let mut texts: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    /// Bodies by the value of a field, in the order of the file.
+    fn by(&self, key: impl Fn(&Value) -> String) -> BTreeMap<String, Vec<&Value>> {
+        let mut bodies: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
         for body in &self.bodies {
-            texts
-                .entry(key(body))
-                .or_default()
-                .push(body["turn"]["user_message"].clone());
+            bodies.entry(key(body)).or_default().push(body);
         }
-        texts
+        bodies
     }
+}
+
+/// What a body and a turn read back have in common.
+fn said(turn: &Value, texts: &Value) -> Value {
+    json!({
+        "channel_kind": turn["channel_kind"],
+        "channel_scope": turn["channel_scope"],
+        "user_message": texts["user_message"],
+        "assistant_answer": texts["assistant_answer"],
+        "timestamp_ms": texts["timestamp_ms"],
+        "metadata": if turn["metadata"].is_null() { json!({}) } else { turn["metadata"].clone() },
+    })
+}
+
+/// The same with masks in the place of what a default reader does not get.
+fn masked(detector: &Detector, body: &Value) -> Value {
+    let mut said = said(body, &body["turn"]);
+    for field in ["user_message", "assistant_answer"] {
+        let text = said[field].as_str().expect("a text");
+        let spans = detector.scan_text(text);
+        let masked = mask_text(text, &spans, &MaskPolicy::default()).expect("spans of this text");
+        said[field] = json!(masked);
+    }
+    said
 }
 
 /// 4,421 turns of 40 people on 5 channels, in the order of time, ending now.
@@ -125,19 +147,21 @@ fn import(archive: &Archive, client: &Client, tenant: &str) -> Finished {
     )
 }
 
-/// Every person's turns across channels and every scope's history are those of the archive.
-async fn everything_is_there(archive: &Archive, client: &Client, tenant: &str) {
-    for (person, mut texts) in archive.texts_by(|body| body["ref"]["id"].to_string()) {
+/// Every person's turns across channels come back byte for byte to an operator, and every scope's
+/// history comes back with the masks that any reader gets.
+async fn everything_is_there(archive: &Archive, operator: &Client, tenant: &str) {
+    for (person, bodies) in archive.by(|body| body["ref"]["id"].to_string()) {
         let id = person.trim_matches('"');
-        let user = client
-            .get(&format!(
-                "/v1/tenants/{tenant}/identities?kind=custom&id={id}"
-            ))
-            .await
-            .ok();
+        let path = format!("/v1/tenants/{tenant}/identities?kind=custom&id={id}");
+        let user = operator.get(&path).await.ok();
         let user = user["user_id"].as_str().expect("an id");
-        texts.reverse();
-        assert_eq!(recent_texts(client, tenant, user).await, texts, "{person}");
+        let read = recent_turns(operator, tenant, user, "&include_raw=true").await;
+        let read: Vec<Value> = read.iter().rev().map(|turn| said(turn, turn)).collect();
+        let sent: Vec<Value> = bodies
+            .iter()
+            .map(|body| said(body, &body["turn"]))
+            .collect();
+        assert_eq!(read, sent, "{person}");
     }
     let scope = |body: &Value| {
         let part = |name: &str| body[name].as_str().expect("a text").to_owned();
@@ -147,40 +171,40 @@ async fn everything_is_there(archive: &Archive, client: &Client, tenant: &str) {
             part("channel_scope")
         )
     };
-    for (scope, texts) in archive.texts_by(scope) {
+    let detector = Detector::default();
+    for (scope, bodies) in archive.by(scope) {
         let path = format!("/v1/tenants/{tenant}/history?{scope}&limit=100");
-        let history = client.get(&path).await.ok();
+        let history = operator.get(&path).await.ok();
         let turns = history["turns"].as_array().expect("a list of turns");
-        let read: Vec<Value> = turns
-            .iter()
-            .map(|turn| turn["user_message"].clone())
-            .collect();
-        assert_eq!(read, texts[texts.len().saturating_sub(100)..], "{scope}");
+        let read: Vec<Value> = turns.iter().map(|turn| said(turn, turn)).collect();
+        let latest = &bodies[bodies.len().saturating_sub(100)..];
+        let sent: Vec<Value> = latest.iter().map(|body| masked(&detector, body)).collect();
+        assert_eq!(read, sent, "{scope}");
     }
 }
 
-async fn imports_once(archive: &Archive, client: &Client, tenant: &str) {
+async fn imports_once(archive: &Archive, client: &Client, operator: &Client, tenant: &str) {
     let turns = archive.bodies.len();
     let first = import(archive, client, tenant).succeeded();
     assert!(
         first.stdout.contains(&format!("{turns} stored")),
         "{first:?}"
     );
-    everything_is_there(archive, client, tenant).await;
+    everything_is_there(archive, operator, tenant).await;
     let second = import(archive, client, tenant).succeeded();
     assert!(
         second.stdout.contains(&format!("{turns} duplicates")),
         "{second:?}"
     );
     assert!(second.stdout.contains("0 stored"), "{second:?}");
-    everything_is_there(archive, client, tenant).await;
+    everything_is_there(archive, operator, tenant).await;
 }
 
 #[tokio::test]
 async fn an_archive_comes_back_in_order_and_a_second_import_changes_nothing_on_postgres() {
     let world = World::start().await;
     let archive = Archive::new();
-    imports_once(&archive, &world.acme, "acme").await;
+    imports_once(&archive, &world.acme, &world.operator, "acme").await;
     let rows = world
         .database
         .psql("select count(*) from cross_channel_messages")
@@ -200,9 +224,12 @@ async fn an_archive_comes_back_in_order_and_a_second_import_changes_nothing_on_p
 #[tokio::test]
 async fn an_archive_comes_back_in_order_and_a_second_import_changes_nothing_in_memory() {
     let key = ["a-key-for", "-this-test"].concat();
-    let mut service = Service::start(&["--dev", "--dev-key", &key], &[]);
+    let operator = ["an-operator-for", "-this-test"].concat();
+    let keys = ["--dev", "--dev-key", &key, "--dev-operator-key", &operator];
+    let mut service = Service::start(&keys, &[]);
     service.ready().await;
-    imports_once(&Archive::new(), &service.client(&key), "dev").await;
+    let operator = service.client(&operator);
+    imports_once(&Archive::new(), &service.client(&key), &operator, "dev").await;
 }
 
 #[tokio::test]
@@ -252,7 +279,7 @@ async fn an_import_killed_half_way_and_run_again_gives_the_same_store() {
         again.stdout.contains(&format!("{rest} stored")),
         "{before} before, {again:?}"
     );
-    everything_is_there(&archive, &world.acme, "acme").await;
+    everything_is_there(&archive, &world.operator, "acme").await;
 }
 
 #[tokio::test]

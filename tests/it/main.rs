@@ -5,6 +5,8 @@ mod commute;
 mod import;
 mod logs;
 mod outage;
+mod redaction;
 mod replicas;
 mod schema;
 mod shutdown;
+mod sweep;

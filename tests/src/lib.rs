@@ -14,7 +14,7 @@ pub use binary::{Finished, throughline, throughline_command};
 pub use http::{Answer, Client};
 pub use service::Service;
 pub use tenant::{CLIENT_SCOPES, World, migrated_database, operator_key, tenant_client};
-pub use turns::{append_body, recent_texts};
+pub use turns::{append_body, recent_texts, recent_turns};
 
 /// The schema's template database: one name for one set of migrations.
 pub const TEMPLATE: &str = "throughline schema";

@@ -17,17 +17,31 @@ pub fn append_body(person: &str, key: &str, kind: &str, scope: &str, text: &str)
 
 /// The user's messages of all of a user's turns, newest first, page by page.
 pub async fn recent_texts(client: &Client, tenant: &str, user: &str) -> Vec<String> {
-    let mut texts = Vec::new();
+    let turns = recent_turns(client, tenant, user, "").await;
+    let text = |turn: &Value| turn["user_message"].as_str().map(str::to_owned);
+    turns
+        .iter()
+        .map(|turn| text(turn).expect("a text"))
+        .collect()
+}
+
+/// All of a user's turns, newest first, page by page; `further` is added to the query.
+pub async fn recent_turns(client: &Client, tenant: &str, user: &str, further: &str) -> Vec<Value> {
+    let mut turns = Vec::new();
     let mut cursor = String::new();
     loop {
-        let path = format!("/v1/tenants/{tenant}/users/{user}/turns?limit=100{cursor}");
+        let path = format!("/v1/tenants/{tenant}/users/{user}/turns?limit=100{further}{cursor}");
         let page = client.get(&path).await.ok();
-        for turn in page["turns"].as_array().expect("a list of turns") {
-            texts.push(turn["user_message"].as_str().expect("a text").to_owned());
-        }
+        turns.extend(
+            page["turns"]
+                .as_array()
+                .expect("a list of turns")
+                .iter()
+                .cloned(),
+        );
         match page["next_cursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),
-            None => return texts,
+            None => return turns,
         }
     }
 }

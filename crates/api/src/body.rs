@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
-use throughline_wire::{Code, from_json};
+use throughline_wire::{Code, Problem, from_json, from_json_with_source};
 
 use crate::failure::Failure;
 use crate::shared::Shared;
@@ -18,21 +18,42 @@ impl<T: DeserializeOwned> FromRequest<Shared> for Json<T> {
     type Rejection = Failure;
 
     async fn from_request(request: Request, shared: &Shared) -> Result<Self, Failure> {
-        let (parts, body) = request.into_parts();
-        if !is_json(&parts.headers) {
-            let detail = "the body must be announced with content-type: application/json";
-            return Err(Failure::new(Code::UnsupportedMediaType, detail));
-        }
-        if announced_length(&parts.headers).is_some_and(|bytes| bytes > shared.body_limit) {
-            return Err(too_large(shared.body_limit));
-        }
-        let read = tokio::time::timeout(shared.body_timeout, read(body, shared.body_limit));
-        let bytes = read.await.map_err(|_| {
-            let detail = "the body did not arrive in time";
-            Failure::new(Code::Timeout, detail)
-        })??;
-        Ok(Self(from_json(&bytes)?))
+        decoded(request, shared, from_json).await.map(Self)
     }
+}
+
+/// A decoded body whose `source` says why something is done, not who calls.
+pub(crate) struct SourcedJson<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<Shared> for SourcedJson<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, shared: &Shared) -> Result<Self, Failure> {
+        decoded(request, shared, from_json_with_source)
+            .await
+            .map(Self)
+    }
+}
+
+async fn decoded<T>(
+    request: Request,
+    shared: &Shared,
+    decode: fn(&[u8]) -> Result<T, Problem>,
+) -> Result<T, Failure> {
+    let (parts, body) = request.into_parts();
+    if !is_json(&parts.headers) {
+        let detail = "the body must be announced with content-type: application/json";
+        return Err(Failure::new(Code::UnsupportedMediaType, detail));
+    }
+    if announced_length(&parts.headers).is_some_and(|bytes| bytes > shared.body_limit) {
+        return Err(too_large(shared.body_limit));
+    }
+    let read = tokio::time::timeout(shared.body_timeout, read(body, shared.body_limit));
+    let bytes = read.await.map_err(|_| {
+        let detail = "the body did not arrive in time";
+        Failure::new(Code::Timeout, detail)
+    })??;
+    Ok(decode(&bytes)?)
 }
 
 /// `application/json`, whatever its parameters but a charset other than UTF-8.

@@ -5,33 +5,46 @@
 
 use std::sync::Arc;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::request::Parts;
 use throughline_conversation_memory::{
     AppendError, Appended, ChannelScope, Limit, MemoryError, NewTurn, RecentPage, RecentQuery,
     Turn, Usage,
 };
-use throughline_domain::{Clock, Ids, TenantId, UserId};
-use throughline_platform_identity::{ChannelUser, IdentityError, PlatformUserId, Resolved, User};
+use throughline_domain::{Actor, Clock, Ids, KeyId, MergeId, ReviewId, TenantId, UserId};
+use throughline_erasure::{Erasure, ErasureError, Mode, Receipt};
+use throughline_platform_identity::{
+    ChannelUser, IdentityError, MergeRecord, MergeSource, Merged, PlatformIdentity, PlatformUserId,
+    Resolved, Undone, User,
+};
 use throughline_tenancy::Tenancy;
 
-use crate::Capabilities;
 use crate::authenticator::Authenticator;
+use crate::epoch::Epochs;
 use crate::failure::Failure;
+use crate::{Capabilities, JobControl};
 
 /// Both capabilities, bound to the tenant that the credential proved.
 #[derive(Clone)]
 pub(crate) struct Tenant {
     id: TenantId,
     describes_people: bool,
+    key: Option<KeyId>,
     capabilities: Arc<Capabilities>,
 }
 
 impl Tenant {
-    pub(crate) fn new(id: TenantId, describes_people: bool, to: Arc<Capabilities>) -> Self {
+    /// `key` is the tenant's key that calls; an operator has none of the tenant's.
+    pub(crate) fn new(
+        id: TenantId,
+        describes_people: bool,
+        key: Option<KeyId>,
+        to: Arc<Capabilities>,
+    ) -> Self {
         Self {
             id,
             describes_people,
+            key,
             capabilities: to,
         }
     }
@@ -46,6 +59,11 @@ impl Tenant {
         self.describes_people
     }
 
+    /// The tenant's key that calls; `None` for an operator.
+    pub(crate) fn key(&self) -> Option<KeyId> {
+        self.key
+    }
+
     pub(crate) fn clock(&self) -> &dyn Clock {
         &*self.capabilities.clock
     }
@@ -56,6 +74,20 @@ impl Tenant {
 
     pub(crate) async fn resolve(&self, user: &ChannelUser) -> Result<Resolved, IdentityError> {
         self.capabilities.identity.resolve(&self.id, user).await
+    }
+
+    /// Asks an operator to merge, in the key's name.
+    pub(crate) async fn propose_merge(
+        &self,
+        primary: UserId,
+        secondary: UserId,
+        key: KeyId,
+    ) -> Result<ReviewId, IdentityError> {
+        let proposer = Actor::parse(&format!("key {key}")).expect("a key's id is a plain name");
+        let identity = &self.capabilities.identity;
+        identity
+            .propose_merge(&self.id, primary, secondary, &proposer)
+            .await
     }
 
     pub(crate) async fn lookup(
@@ -111,16 +143,89 @@ impl Tenant {
 /// An operator.
 #[derive(Clone)]
 pub(crate) struct Operator {
+    actor: Actor,
     capabilities: Arc<Capabilities>,
     authenticator: Arc<Authenticator>,
+    epochs: Epochs,
 }
 
 impl Operator {
-    pub(crate) fn new(capabilities: Arc<Capabilities>, authenticator: Arc<Authenticator>) -> Self {
+    pub(crate) fn new(
+        actor: Actor,
+        capabilities: Arc<Capabilities>,
+        authenticator: Arc<Authenticator>,
+        epochs: Epochs,
+    ) -> Self {
         Self {
+            actor,
             capabilities,
             authenticator,
+            epochs,
         }
+    }
+
+    /// In whose name it is done.
+    pub(crate) fn actor(&self) -> &Actor {
+        &self.actor
+    }
+
+    pub(crate) fn identity(&self) -> &dyn PlatformIdentity {
+        &*self.capabilities.identity
+    }
+
+    pub(crate) async fn merge(
+        &self,
+        tenant: &TenantId,
+        (primary, secondary): (UserId, UserId),
+        source: MergeSource,
+    ) -> Result<Merged, IdentityError> {
+        self.identity()
+            .merge(tenant, primary, secondary, source, &self.actor)
+            .await
+    }
+
+    pub(crate) async fn undo_merge(
+        &self,
+        tenant: &TenantId,
+        merge: MergeId,
+    ) -> Result<Undone, IdentityError> {
+        self.identity().undo_merge(tenant, merge, &self.actor).await
+    }
+
+    pub(crate) async fn merges(
+        &self,
+        tenant: &TenantId,
+        user: UserId,
+    ) -> Result<Vec<MergeRecord>, IdentityError> {
+        self.identity().merges(tenant, user).await
+    }
+
+    /// A person's turns as they were typed, with an entry in the trail.
+    pub(crate) async fn recent_raw(
+        &self,
+        tenant: &TenantId,
+        user: UserId,
+        query: &RecentQuery,
+    ) -> Result<RecentPage, MemoryError> {
+        let raw = &self.capabilities.raw;
+        raw.recent_raw(tenant, user, query, &self.actor).await
+    }
+
+    pub(crate) async fn erase(
+        &self,
+        tenant: &TenantId,
+        user: UserId,
+        mode: Mode,
+    ) -> Result<Receipt, ErasureError> {
+        let erasure: &dyn Erasure = &*self.capabilities.erasure;
+        let receipt = erasure.erase(tenant, user, &self.actor, mode).await;
+        // Even when the answer was lost: the epoch may be another.
+        self.epochs.forget(tenant).await;
+        receipt
+    }
+
+    pub(crate) fn jobs(&self) -> &dyn JobControl {
+        &*self.capabilities.jobs
     }
 
     pub(crate) fn tenancy(&self) -> &dyn Tenancy {
@@ -147,5 +252,13 @@ impl<S: Sync> FromRequestParts<S> for Operator {
         let operator = parts.extensions.get::<Self>().cloned();
         operator
             .ok_or_else(|| Failure::internal("a handler asked for an operator its route has not"))
+    }
+}
+
+/// On a tenant's route, where an operator may do more than the tenant's own keys.
+impl<S: Sync> OptionalFromRequestParts<S> for Operator {
+    type Rejection = Failure;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>, Failure> {
+        Ok(parts.extensions.get::<Self>().cloned())
     }
 }

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use throughline_conversation_memory::ConversationMemory;
-use throughline_domain::{Clock, Ids};
+use throughline_conversation_memory::{ConversationMemory, RawReads};
+use throughline_domain::{Clock, Ids, TenantId};
+use throughline_erasure::Erasure;
 use throughline_platform_identity::PlatformIdentity;
 use throughline_tenancy::Tenancy;
+use throughline_wire::JobRunAnswer;
 
 /// Everything the surface stands on.
 #[derive(Clone)]
@@ -16,6 +18,10 @@ pub struct Capabilities {
     pub identity: Arc<dyn PlatformIdentity>,
     /// What was said.
     pub memory: Arc<dyn ConversationMemory>,
+    /// The same without masks, for operators, with a trace.
+    pub raw: Arc<dyn RawReads>,
+    /// Forgetting people.
+    pub erasure: Arc<dyn Erasure>,
     /// Tenants and keys.
     pub tenancy: Arc<dyn Tenancy>,
     /// Now.
@@ -24,6 +30,37 @@ pub struct Capabilities {
     pub ids: Arc<dyn Ids>,
     /// Whether the store can serve.
     pub store: Arc<dyn StoreHealth>,
+    /// What runs by the clock.
+    pub jobs: Arc<dyn JobControl>,
+}
+
+/// Runs jobs when an operator asks.
+#[async_trait]
+pub trait JobControl: Send + Sync {
+    /// Runs the job now and answers when it has ended. The run goes on if the caller goes away.
+    async fn run_now(&self, job: &str, ask: JobAsk) -> Result<JobRunAnswer, JobRefusal>;
+}
+
+/// What an operator asks of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobAsk {
+    /// Only say what would be done.
+    pub dry_run: bool,
+    /// Only for this tenant.
+    pub tenant: Option<TenantId>,
+}
+
+/// Why a job was not run.
+#[derive(Debug)]
+pub enum JobRefusal {
+    /// There is none of that name; these there are.
+    UnknownJob(Vec<&'static str>),
+    /// It runs already.
+    Running,
+    /// The process stops.
+    Stopping,
+    /// It did not end well.
+    Broken(Box<dyn std::error::Error + Send + Sync>),
 }
 
 /// Whether the store can serve.

@@ -26,6 +26,8 @@ const BUCKETS: [f64; 11] = [
 pub(crate) enum Read {
     RecentByUser,
     ByChannelScope,
+    /// By user, without masks; counted apart, too.
+    Raw,
 }
 
 impl Read {
@@ -33,7 +35,7 @@ impl Read {
 
     fn label(self) -> &'static str {
         match self {
-            Self::RecentByUser => "getRecentByUser",
+            Self::RecentByUser | Self::Raw => "getRecentByUser",
             Self::ByChannelScope => "getByChannelScope",
         }
     }
@@ -45,6 +47,7 @@ pub(crate) struct Counters {
     write_failures: IntCounterVec,
     reads: IntCounterVec,
     reads_pending: IntCounter,
+    reads_raw: IntCounter,
     resolves: IntCounterVec,
     durations: HistogramVec,
 }
@@ -84,6 +87,10 @@ impl Counters {
                 "ccm_reads_redaction_pending_total",
                 "Turns left out of reads because they are not scanned yet.",
             )?,
+            reads_raw: IntCounter::new(
+                "ccm_reads_raw_total",
+                "Reads of turns without masks, by operators.",
+            )?,
             resolves: family(
                 registry,
                 "pi_resolves_total",
@@ -94,6 +101,7 @@ impl Counters {
             durations: durations(registry)?,
         };
         registry.register(Box::new(counters.reads_pending.clone()))?;
+        registry.register(Box::new(counters.reads_raw.clone()))?;
         Ok(counters)
     }
 
@@ -112,7 +120,7 @@ impl Counters {
         self.write_failures.with_label_values(&["rejected"]).inc();
     }
 
-    /// A turn's author could not be resolved.
+    /// A turn's author could not be resolved, or its key not be looked up.
     pub(crate) fn append_not_sent(&self) {
         self.append_failures.with_label_values(&["sync"]).inc();
         self.write_failures.with_label_values(&["transport"]).inc();
@@ -136,6 +144,9 @@ impl Counters {
     pub(crate) fn read(&self, read: Read, pending_excluded: u32) {
         self.reads.with_label_values(&[read.label()]).inc();
         self.reads_pending.inc_by(u64::from(pending_excluded));
+        if matches!(read, Read::Raw) {
+            self.reads_raw.inc();
+        }
     }
 
     /// A channel user was resolved, or not.

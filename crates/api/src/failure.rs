@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use throughline_conversation_memory::MemoryError;
+use throughline_erasure::ErasureError;
 use throughline_platform_identity::IdentityError;
 use throughline_tenancy::TenancyError;
 use throughline_wire::{Code, Problem};
@@ -44,7 +45,7 @@ impl Failure {
         self
     }
 
-    fn unknown_tenant(error: &impl ToString) -> Self {
+    pub(crate) fn unknown_tenant(error: &impl ToString) -> Self {
         Self::new(Code::UnknownTenant, error.to_string())
     }
 }
@@ -72,8 +73,25 @@ impl From<IdentityError> for Failure {
     fn from(error: IdentityError) -> Self {
         match error {
             IdentityError::UnknownTenant(_) => Self::unknown_tenant(&error),
+            IdentityError::UnknownUser(_) => Self::new(Code::UnknownUser, error.to_string()),
+            IdentityError::UnknownMerge(_) => Self::new(Code::UnknownMerge, error.to_string()),
+            IdentityError::UnknownReview(_) => Self::new(Code::UnknownReview, error.to_string()),
+            IdentityError::NoChange => Self::new(Code::NoChange, error.to_string()),
+            IdentityError::AlreadyUndone(_) => Self::new(Code::AlreadyUndone, error.to_string()),
+            IdentityError::AlreadyDecided(_) => Self::new(Code::AlreadyDecided, error.to_string()),
             IdentityError::Unavailable(_) => Self::unavailable(error),
             IdentityError::Corrupt { .. } => Self::internal(error),
+        }
+    }
+}
+
+impl From<ErasureError> for Failure {
+    fn from(error: ErasureError) -> Self {
+        match error {
+            ErasureError::UnknownTenant(_) => Self::unknown_tenant(&error),
+            ErasureError::UnknownUser(_) => Self::new(Code::UnknownUser, error.to_string()),
+            ErasureError::Unavailable(_) => Self::unavailable(error),
+            ErasureError::Corrupt { .. } => Self::internal(error),
         }
     }
 }

@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use axum::extract::Request;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Method, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use throughline_domain::KeyId;
-use throughline_tenancy::{Principal, Scope, Scopes, Token};
-use throughline_wire::Code;
+use throughline_tenancy::{Principal, Scope, Scopes, TenancyError, Token};
+use throughline_wire::{Code, Outcome, paths};
 
 use crate::authenticator::Authenticator;
 use crate::caller::{Operator, Tenant};
+use crate::epoch::{self, Epochs};
 use crate::failure::Failure;
 use crate::rate_limit::KeyLimiter;
 use crate::routes::Access;
+use crate::shared::Shared;
 use crate::{Capabilities, Settings, path};
 
 /// Where the capabilities live.
@@ -23,12 +25,17 @@ pub(crate) struct Gate {
     capabilities: Arc<Capabilities>,
     authenticator: Arc<Authenticator>,
     limiter: Option<Arc<KeyLimiter>>,
+    epochs: Epochs,
+    shared: Shared,
 }
 
 impl Gate {
-    pub(crate) fn new(capabilities: Capabilities, settings: &Settings) -> Self {
+    pub(crate) fn new(capabilities: Capabilities, settings: &Settings, shared: Shared) -> Self {
         let tenancy = Arc::clone(&capabilities.tenancy);
+        let epochs = Epochs::new(Arc::clone(&tenancy));
         Self {
+            epochs,
+            shared,
             capabilities: Arc::new(capabilities),
             authenticator: Arc::new(Authenticator::new(tenancy, settings)),
             limiter: settings
@@ -46,7 +53,9 @@ impl Gate {
         next: Next,
     ) -> Result<Response, Failure> {
         let token = bearer(request.headers())?;
-        let principal = self.authenticator.holder(&token).await?.ok_or_else(|| {
+        let holder = self.authenticator.holder(&token).await;
+        let holder = holder.map_err(|error| self.no_answer(error, request.method(), template))?;
+        let principal = holder.ok_or_else(|| {
             Failure::new(Code::Unauthorized, "the key is not known or is revoked")
         })?;
         if let Some(limiter) = &self.limiter {
@@ -56,22 +65,29 @@ impl Gate {
         let named = template
             .starts_with("/v1/tenants/{tenant}/")
             .then(|| path::part(&parts, "tenant"));
+        let mut of_tenant = None;
         match &*principal {
-            Principal::Operator { .. } => {
+            Principal::Operator { actor, .. } => {
                 if let Some(name) = named {
                     let id = path::tenant(&name?)?;
                     tracing::Span::current().record("tenant.id", id.as_str());
-                    let tenant = Tenant::new(id, true, Arc::clone(&self.capabilities));
+                    of_tenant = Some(id.clone());
+                    let tenant = Tenant::new(id, true, None, Arc::clone(&self.capabilities));
                     parts.extensions.insert(tenant);
                 }
-                let operator = Operator::new(self.capabilities, self.authenticator);
+                let operator = Operator::new(
+                    actor.clone(),
+                    self.capabilities,
+                    self.authenticator,
+                    self.epochs.clone(),
+                );
                 parts.extensions.insert(operator);
             }
             Principal::Tenant {
                 tenant,
+                key,
                 scopes,
                 suspended,
-                ..
             } => {
                 tracing::Span::current().record("tenant.id", tenant.as_str());
                 // Any other name gets this answer, one that is no UTF-8 too.
@@ -87,11 +103,30 @@ impl Gate {
                 }
                 require(access, scopes)?;
                 let describes = scopes.contains(Scope::IdentityResolve);
-                let tenant = Tenant::new(tenant.clone(), describes, self.capabilities);
+                of_tenant = Some(tenant.clone());
+                let tenant = Tenant::new(tenant.clone(), describes, Some(*key), self.capabilities);
                 parts.extensions.insert(tenant);
             }
         }
-        Ok(next.run(Request::from_parts(parts, body)).await)
+        let epoch = match of_tenant {
+            Some(tenant) => self.epochs.of(&tenant).await,
+            None => None,
+        };
+        let mut response = next.run(Request::from_parts(parts, body)).await;
+        epoch::stamp(&mut response, epoch);
+        Ok(response)
+    }
+
+    /// The store did not say whose key it is. An append that ends here is as lost as one that ends at the
+    /// store, and the caller may repeat it; how many turns a batch holds nobody has read.
+    fn no_answer(&self, error: TenancyError, method: &Method, template: &str) -> Failure {
+        let mut failure = Failure::from(error);
+        let appends = method == Method::POST && [paths::TURNS, paths::BATCH].contains(&template);
+        if appends {
+            self.shared.counters.append_not_sent();
+            failure.problem = failure.problem.with_outcome(Outcome::NotStored);
+        }
+        failure
     }
 }
 

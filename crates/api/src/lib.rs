@@ -1,11 +1,11 @@
-//! The HTTP surface as a library: [`router`] over the capability traits.
+//! The HTTP surface as a library: [`router()`] over the capability traits.
 //!
 //! Belongs here: routing, who may call what, reading requests, answering, HTTP limits and the metrics of
 //! what was asked. Does not belong here: a provider, a listener, configuration, a shape of the wire.
 //!
 //! An endpoint is one file (under `v1`, `admin` or `operation`, at its URL) and one line of
-//! `routes.rs`. A handler reaches the capabilities only through the extractors [`caller::Tenant`] and
-//! [`caller::Operator`], and those exist only after the line's access was checked.
+//! `routes.rs`. A handler reaches the capabilities only through the extractors `caller::Tenant` and
+//! `caller::Operator`, and those exist only after the line's access was checked.
 
 mod admin;
 mod admission;
@@ -14,6 +14,7 @@ mod body;
 mod caller;
 mod capabilities;
 mod counters;
+mod epoch;
 mod failure;
 mod gate;
 mod observe;
@@ -29,7 +30,9 @@ mod settings;
 mod shared;
 mod v1;
 
-pub use capabilities::{Capabilities, Draining, NotReady, StoreHealth};
+pub use capabilities::{
+    Capabilities, Draining, JobAsk, JobControl, JobRefusal, NotReady, StoreHealth,
+};
 pub use router::router;
 pub use routes::{Access, RouteInfo, route_list};
 pub use settings::{RateLimit, Settings};

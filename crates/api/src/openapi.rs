@@ -83,7 +83,7 @@ fn path_parameters(path: &'static str) -> impl Iterator<Item = Value> {
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     names.map(|name| {
         let schema = if name == "tenant" {
-            json!({"type": "string", "pattern": "^[a-z0-9._-]{1,64}$"})
+            json!({"type": "string", "pattern": "^[a-z0-9._-]{1,64}$", "not": {"enum": [".", ".."]}})
         } else {
             json!({"type": "string", "minLength": 26, "maxLength": 26, "description": "A ULID."})
         };

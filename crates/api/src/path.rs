@@ -3,7 +3,7 @@
 use axum::extract::{FromRequestParts, MatchedPath};
 use axum::http::request::Parts;
 use percent_encoding::percent_decode_str;
-use throughline_domain::{KeyId, TenantId, UserId};
+use throughline_domain::{KeyId, MergeId, ReviewId, TenantId, UserId};
 use throughline_wire::{Code, Place};
 
 use crate::failure::Failure;
@@ -31,8 +31,24 @@ pub(crate) fn part(parts: &Parts, name: &'static str) -> Result<String, Failure>
 /// `{user_id}`.
 pub(crate) struct PathUser(pub(crate) UserId);
 
+/// `{merge_id}`.
+pub(crate) struct PathMerge(pub(crate) MergeId);
+
+/// `{review_id}`.
+pub(crate) struct PathReview(pub(crate) ReviewId);
+
 /// `{key_id}`.
 pub(crate) struct PathKey(pub(crate) KeyId);
+
+/// `{job}`: whatever was sent, for the list of jobs to know or not.
+pub(crate) struct PathJob(pub(crate) String);
+
+impl<S: Sync> FromRequestParts<S> for PathJob {
+    type Rejection = Failure;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        Ok(Self(part(parts, "job")?))
+    }
+}
 
 /// `{tenant}` on the operators' surface; a name that no tenant can have is one that no tenant has.
 pub(crate) struct PathTenant(pub(crate) TenantId);
@@ -41,6 +57,20 @@ impl<S: Sync> FromRequestParts<S> for PathUser {
     type Rejection = Failure;
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         Ok(Self(id(parts, "user_id")?))
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for PathMerge {
+    type Rejection = Failure;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        Ok(Self(id(parts, "merge_id")?))
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for PathReview {
+    type Rejection = Failure;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        Ok(Self(id(parts, "review_id")?))
     }
 }
 

@@ -73,6 +73,15 @@ impl Query {
         })
     }
 
+    /// Absent is no; anything but `true` and `false` is refused.
+    pub(crate) fn switch(&self, name: &str) -> Result<bool, Problem> {
+        match self.text(name)?.as_deref() {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err(Place::Parameter(name).invalid(format!("{name} must be true or false"))),
+        }
+    }
+
     /// Epoch milliseconds.
     pub(crate) fn moment(&self, name: &str) -> Result<Option<Timestamp>, Problem> {
         let Some(text) = self.text(name)? else {

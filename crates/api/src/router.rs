@@ -23,7 +23,7 @@ pub fn router(
     draining: Draining,
 ) -> Result<Router, prometheus::Error> {
     let shared = Shared::new(&capabilities, settings, registry, draining)?;
-    let gate = Gate::new(capabilities, settings);
+    let gate = Gate::new(capabilities, settings, shared.clone());
     let admission = Admission::new(settings);
     let router = routes::all().iter().fold(Router::new(), |router, route| {
         add(router, route, &gate, &admission)

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
-use throughline_tenancy::Scope::{self, IdentityResolve, TurnsRead, TurnsWrite};
+use throughline_tenancy::Scope::{self, IdentityMerge, IdentityResolve, TurnsRead, TurnsWrite};
 use throughline_wire::paths;
 
 use crate::shared::Shared;
@@ -69,16 +69,21 @@ fn list() -> Vec<Route> {
     let read = Access::Scope(TurnsRead);
     let write = Access::Scope(TurnsWrite);
     let resolve = Access::Scope(IdentityResolve);
+    let merge = Access::Scope(IdentityMerge);
     vec![
         route(POST,   paths::RESOLVE,       resolve,  v1::identities::resolve),
         route(GET,    paths::IDENTITIES,    resolve,  v1::identities::lookup),
         route(GET,    paths::USER,          resolve,  v1::users::user),
+        route(DELETE, paths::USER,          Operator, v1::users::erase),
         route(GET,    paths::RECENT,        read,     v1::users::recent),
         route(GET,    paths::CONTEXT,       read,     v1::users::context),
         route(POST,   paths::TURNS,         write,    v1::turns::append),
         route(POST,   paths::BATCH,         write,    v1::turns::batch),
         route(GET,    paths::HISTORY,       read,     v1::history::read),
         route(DELETE, paths::HISTORY,       write,    v1::history::clear),
+        route(POST,   paths::MERGES,        merge,    v1::merges::merge),
+        route(GET,    paths::MERGES,        Operator, v1::merges::list),
+        route(DELETE, paths::MERGE,         Operator, v1::merges::undo),
         route(POST,   paths::ADMIN_TENANTS, Operator, admin::tenants::create),
         route(GET,    paths::ADMIN_TENANTS, Operator, admin::tenants::list),
         route(GET,    paths::ADMIN_TENANT,  Operator, admin::tenants::read),
@@ -87,6 +92,10 @@ fn list() -> Vec<Route> {
         route(POST,   paths::ADMIN_KEYS,    Operator, admin::keys::mint),
         route(GET,    paths::ADMIN_KEYS,    Operator, admin::keys::list),
         route(DELETE, paths::ADMIN_KEY,     Operator, admin::keys::revoke),
+        route(GET,    paths::ADMIN_REVIEWS, Operator, admin::reviews::list),
+        route(POST,   paths::ADMIN_REVIEW_ACCEPT,  Operator, admin::reviews::accept),
+        route(POST,   paths::ADMIN_REVIEW_DECLINE, Operator, admin::reviews::decline),
+        route(POST,   paths::ADMIN_JOB_RUN, Operator, admin::jobs::run),
         route(POST,   paths::OPERATOR_KEYS, Operator, admin::operator_keys::mint),
         route(GET,    paths::OPERATOR_KEYS, Operator, admin::operator_keys::list),
         route(DELETE, paths::OPERATOR_KEY,  Operator, admin::operator_keys::revoke),

@@ -9,11 +9,16 @@ mod flood;
 mod history;
 mod isolation;
 mod landing;
+mod leases;
 mod paging;
 mod pending;
+mod raw_reads;
 mod recent;
+mod redaction_queue;
+mod retention;
 mod sample;
 mod together;
+mod trimming;
 mod turns;
 mod usage;
 
@@ -22,7 +27,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use throughline_domain::{ManualClock, TenantId, UserId};
 
-use crate::ConversationMemory;
+use crate::{Audit, ConversationMemory, Leases, RawReads, RedactionQueue, Retention};
 
 pub use append::*;
 pub use batch::*;
@@ -33,9 +38,14 @@ pub use flood::*;
 pub use history::*;
 pub use isolation::*;
 pub use landing::*;
+pub use leases::*;
 pub use paging::*;
 pub use pending::*;
+pub use raw_reads::*;
 pub use recent::*;
+pub use redaction_queue::*;
+pub use retention::*;
+pub use trimming::*;
 pub use turns::{TurnBuilder, turn};
 pub use usage::*;
 
@@ -52,6 +62,29 @@ pub trait Subject: Send + Sync {
     async fn set_ttl(&self, tenant: &TenantId, ttl_days: u32);
     /// Makes an active user.
     async fn user(&self, tenant: &TenantId) -> UserId;
+}
+
+/// A provider that also deletes by rule.
+#[async_trait]
+pub trait RetentionSubject: Subject {
+    /// The same provider.
+    fn retention(&self) -> Arc<dyn Retention>;
+    /// The same provider.
+    fn leases(&self) -> Arc<dyn Leases>;
+    /// Changes how much the tenant keeps for one user.
+    async fn set_caps(&self, tenant: &TenantId, turns: u64, bytes: u64);
+    /// Writes one audit entry, dated now.
+    async fn write_audit_entry(&self, tenant: &TenantId);
+}
+
+/// A provider whose turns are scanned later, and read raw.
+pub trait RedactionSubject: Subject {
+    /// The same provider.
+    fn queue(&self) -> Arc<dyn RedactionQueue>;
+    /// The same provider.
+    fn raw(&self) -> Arc<dyn RawReads>;
+    /// The same provider.
+    fn audit(&self) -> Arc<dyn Audit>;
 }
 
 /// One `#[tokio::test]` for each case; `$subject` is an async function that makes a fresh subject.
@@ -144,6 +177,64 @@ macro_rules! conversation_memory_contract {
     )+};
 }
 
+/// The cases of [`RetentionSubject`].
+#[macro_export]
+macro_rules! retention_contract {
+    ($subject:path) => {
+        $crate::conversation_memory_contract!(@cases $subject:
+            only_ended_turns_are_swept
+            a_sweep_goes_oldest_first_in_chunks
+            a_swept_turn_cannot_come_back_while_a_retry_may
+            what_a_shorter_retention_ends_is_gone_after_a_sweep
+            a_longer_retention_extends_only_when_told_to
+            a_restamp_goes_on_chunk_by_chunk_and_is_done_once
+            turns_beyond_the_count_go_oldest_first
+            the_shortest_run_beyond_the_bytes_goes
+            exactly_at_a_cap_nothing_goes
+            users_over_a_cap_are_found_and_no_others
+            a_preview_says_what_a_sweep_does_and_changes_nothing
+            audit_entries_go_after_their_retention
+            counters_that_are_right_are_left_alone
+            two_sweepers_delete_each_turn_once
+            an_unknown_tenant_cannot_be_swept
+            the_turn_that_ended_first_is_told
+            an_append_far_over_the_count_pushes_the_oldest_out
+            an_append_far_over_the_bytes_pushes_the_oldest_out
+            a_hundred_appends_at_a_cap_keep_the_counters_exact
+            appends_and_sweeps_at_once_keep_the_counters_exact
+            a_claim_is_held_by_one
+            a_claim_ends_by_itself_and_is_lost
+            a_claim_given_back_says_when_the_job_was_done
+            claims_of_other_tenants_and_jobs_are_apart
+            a_job_remembers_where_it_was
+        );
+    };
+}
+
+/// The cases of [`RedactionSubject`].
+#[macro_export]
+macro_rules! redaction_contract {
+    ($subject:path) => {
+        $crate::conversation_memory_contract!(@cases $subject:
+            pending_and_outdated_turns_are_due
+            a_turn_stored_masked_is_never_due
+            a_settled_turn_can_be_read
+            a_turn_can_be_sent_back_to_wait
+            a_result_never_replaces_one_it_has_not_seen
+            workers_that_race_settle_a_turn_once
+            failures_are_counted_and_the_turn_stays_pending
+            an_unknown_turn_is_not_settled
+            redacted_turns_are_walked_in_the_order_of_their_ids
+            only_tenants_with_something_due_are_named
+            the_backlog_counts_pending_turns_and_their_age
+            a_raw_read_returns_every_state_verbatim
+            a_raw_read_leaves_exactly_one_entry
+            only_raw_reads_are_written_down
+            raw_pages_hold_each_turn_once
+        );
+    };
+}
+
 #[cfg(test)]
 mod tests {
     /// A case that no provider runs would promise nothing.
@@ -162,7 +253,12 @@ mod tests {
             include_str!("contract/landing.rs"),
             include_str!("contract/paging.rs"),
             include_str!("contract/pending.rs"),
+            include_str!("contract/raw_reads.rs"),
             include_str!("contract/recent.rs"),
+            include_str!("contract/redaction_queue.rs"),
+            include_str!("contract/leases.rs"),
+            include_str!("contract/retention.rs"),
+            include_str!("contract/trimming.rs"),
             include_str!("contract/usage.rs"),
         ] {
             for case in file.split("\npub async fn ").skip(1) {

@@ -60,6 +60,16 @@ impl ClientMessageId {
         Self(key)
     }
 
+    /// What a store keeps of the key of a deleted turn: the key itself can name a person, its SHA-256
+    /// only tells whether it comes again. No tenant's name has a colon, so the parts never glue.
+    pub fn digest(&self, tenant: &TenantId) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(tenant.as_str());
+        hash.update(":");
+        hash.update(&self.0);
+        hash.finalize().into()
+    }
+
     /// The key.
     pub fn as_str(&self) -> &str {
         &self.0

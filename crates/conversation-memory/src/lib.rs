@@ -5,15 +5,20 @@
 //! belong here: a store, HTTP, who a channel's user is.
 
 mod append;
+mod audit;
 mod channel;
 mod context;
 mod digest;
 mod error;
 mod key;
+mod lease;
 mod limits;
 mod new_turn;
+mod raw_reads;
 mod read;
 mod redaction;
+mod redaction_queue;
+mod retention;
 mod turn;
 
 #[cfg(feature = "contract")]
@@ -23,18 +28,26 @@ use async_trait::async_trait;
 use throughline_domain::{TenantId, UserId};
 
 pub use append::{AppendOutcome, Appended, Landing, landing_time};
+pub use audit::{Audit, AuditDetail, AuditEvent, ForgetUser, MergeIdentities, ReadRaw, UndoMerge};
 pub use channel::{CanvasSessionId, ChannelKind, ChannelScope, InvalidName};
 pub use context::{CONTEXT_BLOCK_BYTES, ContextBlock, context_block};
 pub use digest::RequestDigest;
 pub use error::{AppendError, Cause, InvalidTurn, MemoryError, RejectReason};
 pub use key::{ClientMessageId, InvalidKey};
+pub use lease::{Lease, LeaseOwner, Leases};
 pub use limits::{
     BATCH_TURNS, JSON_DEPTH, MAX_ASSISTANT_ANSWER_BYTES, MAX_METADATA_BYTES, MAX_TOOL_CALLS_BYTES,
     MAX_USER_MESSAGE_BYTES,
 };
 pub use new_turn::{NewTurn, TurnDraft};
+pub use raw_reads::RawReads;
 pub use read::{Limit, Position, RecentPage, RecentQuery, Usage};
 pub use redaction::{ContentForm, MaskedContent, Redaction};
+pub use redaction_queue::{Backlog, Due, RedactionQueue, Seen, Settlement};
+pub use retention::{
+    Caps, Chunk, Load, OverCap, Pass, Reconciled, Restamp, Restamped, Retention, RetentionError,
+    Swept,
+};
 pub use turn::{RedactionState, Turn};
 
 /// The capability `crossChannelConversationMemory@1`.

@@ -11,8 +11,19 @@ use crate::Timestamp;
 
 /// The text is no ULID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an id is a ULID: 26 characters of Crockford's base 32")]
+#[error(
+    "an id is a ULID: 26 upper-case characters of Crockford's base 32; send it as it was given"
+)]
 pub struct InvalidId;
+
+/// Takes the one spelling that we print. Crockford's lower case and its I, L and O are refused, and so is
+/// a text of more than 128 bits: an id with two spellings would be two rows to whoever keeps the text.
+fn parse_ulid(text: &str) -> Result<Ulid, InvalidId> {
+    Ulid::from_string(text)
+        .ok()
+        .filter(|id| id.array_to_str(&mut [0; ulid::ULID_LEN]) == text)
+        .ok_or(InvalidId)
+}
 
 macro_rules! ulid_newtypes {
     ($($(#[$doc:meta])* $name:ident)+) => {$(
@@ -52,7 +63,7 @@ macro_rules! ulid_newtypes {
         impl FromStr for $name {
             type Err = InvalidId;
             fn from_str(text: &str) -> Result<Self, InvalidId> {
-                Ulid::from_string(text).map(Self).map_err(|_| InvalidId)
+                parse_ulid(text).map(Self)
             }
         }
 
@@ -78,6 +89,12 @@ ulid_newtypes! {
     TurnId
     /// An access key's public part.
     KeyId
+    /// One merge of two users, to undo it by.
+    MergeId
+    /// One question to an operator.
+    ReviewId
+    /// One entry of the audit trail.
+    AuditId
 }
 
 /// Where every component takes ids and secrets from.
@@ -147,5 +164,31 @@ mod tests {
         assert_eq!(id.to_string().parse(), Ok(id));
         assert_eq!(UserId::from_u128(id.as_u128()), id);
         assert_eq!("not an id".parse::<UserId>(), Err(InvalidId));
+    }
+
+    #[test]
+    fn an_id_has_one_spelling() {
+        let id = UserId::from_u128(0x0189_ABCD_0123_4567_89AB_CDEF_0123_4567);
+        let text = id.to_string();
+        assert_eq!(text.parse(), Ok(id));
+        // The decoder drops the bits beyond 128, and reads I and L as 1, O as 0.
+        let overflowing = ["8", "G", "Z"].map(|first| format!("{first}{}", &text[1..]));
+        let aliased = ["I", "L", "i", "l"].map(|one| text.replace('1', one));
+        let others = [
+            text.to_lowercase(),
+            text.replace('0', "O"),
+            format!(" {text}"),
+            format!("{text}0"),
+            text[1..].to_owned(),
+        ];
+        for other in overflowing.into_iter().chain(aliased).chain(others) {
+            assert_ne!(other, text);
+            assert_eq!(other.parse::<UserId>(), Err(InvalidId), "{other}");
+            let json = format!("\"{other}\"");
+            assert!(serde_json::from_str::<UserId>(&json).is_err(), "{other}");
+        }
+        for edge in [u128::MIN, u128::MAX].map(UserId::from_u128) {
+            assert_eq!(edge.to_string().parse(), Ok(edge));
+        }
     }
 }

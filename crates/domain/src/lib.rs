@@ -8,14 +8,18 @@ mod actor;
 mod clock;
 mod ids;
 mod json;
+mod platform_kind;
 mod tenant;
 mod text;
 mod timestamp;
 
 pub use actor::{Actor, InvalidActor};
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use ids::{Ids, InvalidId, KeyId, SeededIds, SystemIds, TurnId, UserId};
+pub use ids::{
+    AuditId, Ids, InvalidId, KeyId, MergeId, ReviewId, SeededIds, SystemIds, TurnId, UserId,
+};
 pub use json::{Json, JsonFault};
+pub use platform_kind::{PlatformKind, UnknownKind};
 pub use tenant::{InvalidTenantId, TenantId};
 pub use text::{TextFault, check_text, truncate_graphemes};
 pub use timestamp::Timestamp;

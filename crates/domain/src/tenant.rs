@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A tenant's name: 1..=64 of `a-z 0-9 . _ -`. There is no default and no conversion from a bare
+/// A tenant's name: 1..=64 of `a-z 0-9 . _ -`, other than `.` and `..`: a client takes those for steps in
+/// a path and walks them away, so that nobody could be called by them. There is no default and no conversion from a bare
 /// string: a value exists because something checked it (D-01, R-131).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TenantId(Arc<str>);
 
 /// The text is no tenant name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a tenant name has 1 to 64 characters out of a-z, 0-9, '.', '_' and '-'")]
+#[error(
+    "a tenant name has 1 to 64 characters out of a-z, 0-9, '.', '_' and '-', and is not '.' or '..'"
+)]
 pub struct InvalidTenantId;
 
 impl TenantId {
@@ -23,7 +26,8 @@ impl TenantId {
     pub fn parse(name: &str) -> Result<Self, InvalidTenantId> {
         let allowed =
             |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'_' | b'-');
-        if (1..=Self::MAX_CHARS).contains(&name.len()) && name.bytes().all(allowed) {
+        let is_step = matches!(name, "." | "..");
+        if (1..=Self::MAX_CHARS).contains(&name.len()) && name.bytes().all(allowed) && !is_step {
             Ok(Self(name.into()))
         } else {
             Err(InvalidTenantId)
@@ -73,6 +77,8 @@ mod tests {
             "acme-corp",
             "acme_corp",
             "acme.1",
+            ".a",
+            "...",
             &"x".repeat(64),
         ] {
             assert_eq!(TenantId::parse(good).unwrap().as_str(), good);
@@ -86,6 +92,8 @@ mod tests {
             "a:b",
             "acmé",
             "a\0",
+            ".",
+            "..",
             &"x".repeat(65),
         ] {
             assert_eq!(TenantId::parse(bad), Err(InvalidTenantId), "{bad:?}");

@@ -1,6 +1,6 @@
 //! What can go wrong, phrased for the caller.
 
-use throughline_domain::TenantId;
+use throughline_domain::{MergeId, ReviewId, TenantId, UserId};
 
 /// Why a call on identities was not done.
 #[derive(Debug, thiserror::Error)]
@@ -8,6 +8,24 @@ pub enum IdentityError {
     /// No tenant has this name.
     #[error("there is no tenant {0}")]
     UnknownTenant(TenantId),
+    /// No user of the tenant has this id, or they were erased (T-50).
+    #[error("the tenant has no user {0}")]
+    UnknownUser(UserId),
+    /// Both ids belong to one person already (T-50).
+    #[error("both ids belong to one person already")]
+    NoChange,
+    /// The tenant has no such merge; the merges of an erased person are gone too.
+    #[error("the tenant has no merge {0}")]
+    UnknownMerge(MergeId),
+    /// The merge was undone before.
+    #[error("the merge {0} was undone already")]
+    AlreadyUndone(MergeId),
+    /// The tenant has no such review; the reviews of an erased person are gone too.
+    #[error("the tenant has no review {0}")]
+    UnknownReview(ReviewId),
+    /// The review was decided before.
+    #[error("the review {0} was decided already")]
+    AlreadyDecided(ReviewId),
     /// The store did not answer; a resolve may be repeated, it gives the same id.
     #[error("the store is not available")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -7,9 +7,12 @@ use crate::PlatformUserId;
 /// What [`crate::PlatformIdentity::resolve`] found or made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resolved {
-    /// The user.
+    /// The person: the survivor, when the account was merged.
     pub user_id: UserId,
-    /// Whether a new *user* was made by this very call (T-04).
+    /// The id the channel user was first seen under. It stays theirs through every merge and undo:
+    /// whoever appends under it says through which account a turn came.
+    pub account_id: UserId,
+    /// Whether a new *person* was made by this very call (T-04).
     pub is_new: bool,
 }
 
@@ -18,6 +21,10 @@ pub struct Resolved {
 pub enum UserStatus {
     /// Turns may be appended.
     Active,
+    /// The survivor answers in their place.
+    Merged,
+    /// Erased; nothing may be written under this id again.
+    Forgotten,
 }
 
 impl UserStatus {
@@ -25,7 +32,16 @@ impl UserStatus {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
+            Self::Merged => "merged",
+            Self::Forgotten => "forgotten",
         }
+    }
+
+    /// Reads the word back.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Active, Self::Merged, Self::Forgotten]
+            .into_iter()
+            .find(|status| status.as_str() == word)
     }
 }
 

@@ -3,7 +3,7 @@
 mod append;
 mod clear;
 mod history;
-mod recent;
+pub(crate) mod recent;
 mod window;
 
 use async_trait::async_trait;
@@ -13,6 +13,7 @@ use throughline_conversation_memory::{
 };
 use throughline_domain::{TenantId, UserId};
 
+use self::recent::Pending;
 use crate::InMemoryStore;
 
 fn unknown(tenant: &TenantId) -> MemoryError {
@@ -38,7 +39,9 @@ impl ConversationMemory for InMemoryStore {
         user: UserId,
         query: &RecentQuery,
     ) -> Result<RecentPage, MemoryError> {
-        let found = self.read_tenant(tenant, |state, now| recent::find(state, user, query, now));
+        let found = self.read_tenant(tenant, |state, now| {
+            recent::find(state, user, query, Pending::LeftOut, now)
+        });
         Ok(found.ok_or_else(|| unknown(tenant))?.into_page())
     }
 
@@ -61,7 +64,7 @@ impl ConversationMemory for InMemoryStore {
 
     async fn usage(&self, tenant: &TenantId, user: UserId) -> Result<Usage, MemoryError> {
         self.read_tenant(tenant, |state, _| {
-            let user = state.log.by_user.get(&user);
+            let user = state.log_of(user);
             user.map_or_else(Usage::default, |user| user.usage)
         })
         .ok_or_else(|| unknown(tenant))

@@ -12,6 +12,7 @@ use throughline_tenancy::{
 };
 
 use crate::InMemoryStore;
+use crate::identity::back_fill;
 
 fn unknown(tenant: &TenantId) -> TenancyError {
     TenancyError::UnknownTenant(tenant.clone())
@@ -47,8 +48,13 @@ impl Tenancy for InMemoryStore {
         expected_revision: Option<u64>,
     ) -> Result<Tenant, TenancyError> {
         config.validate()?;
-        self.write_tenant(tenant, |state, _| {
-            tenants::configure(&mut state.tenant, config, expected_revision)
+        self.write_tenant(tenant, |state, now| {
+            let before = state.tenant.config.clone();
+            let changed = tenants::configure(&mut state.tenant, config, expected_revision)?;
+            if changed.config.claims_more_than(&before) {
+                back_fill(state, self.ids.as_ref(), now);
+            }
+            Ok(changed)
         })
         .unwrap_or_else(|| Err(unknown(tenant)))
     }

@@ -5,12 +5,16 @@
 //! deadpool runs every query (`docs/adr/0001`). Does not belong here: rules that another provider
 //! must keep as well; those stand in the capability crates and their contract suites.
 
+mod audit;
 mod config;
+mod erasure;
 mod error;
 mod identity;
 mod memory;
 mod metrics;
 mod migrate;
+mod redaction_queue;
+mod retention;
 mod row;
 mod schema_status;
 mod session;
@@ -18,6 +22,7 @@ mod statement;
 mod store;
 mod tenancy;
 mod tls;
+mod transaction;
 mod writer;
 
 #[cfg(test)]

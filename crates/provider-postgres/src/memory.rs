@@ -3,8 +3,9 @@
 mod append;
 mod clear;
 mod history;
+mod raw_reads;
 mod recent;
-mod turn;
+pub(crate) mod turn;
 mod usage;
 
 use async_trait::async_trait;
@@ -21,8 +22,11 @@ use crate::store::PostgresStore;
 pub(crate) use self::append::append_in;
 pub(crate) use self::append::{Answer, Appender, BYTES, ROWS, Row, append as append_rows};
 
+pub(crate) use self::clear::EXISTS;
+
 pub(crate) static FOR_TENANT: &[&ForTenant] = &[
     &recent::RECENT,
+    &recent::RECENT_RAW,
     &history::HISTORY,
     &clear::CLEAR,
     &clear::EXISTS,

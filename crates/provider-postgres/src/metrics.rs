@@ -5,6 +5,8 @@ use std::time::Duration;
 use deadpool_postgres::Pool;
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
+use throughline_conversation_memory::Load;
+
 use prometheus::{Histogram, HistogramOpts, HistogramVec, IntGaugeVec, Opts, Registry};
 
 use crate::session::CONTROL;
@@ -56,6 +58,18 @@ impl Metrics {
 
     pub(crate) fn waited(&self, time: Duration) {
         self.pool_wait.observe(time.as_secs_f64());
+    }
+
+    /// What a sweep makes room by. Appends are counted by their insert; what they wait for is in the
+    /// statement that locks the people before it.
+    pub(crate) fn load(&self) -> Load {
+        let statement = |name| self.statements.with_label_values(&[name]);
+        let (lock, store) = (statement("append_lock"), statement("append_store"));
+        Load {
+            appends: store.get_sample_count(),
+            append_seconds: lock.get_sample_sum() + store.get_sample_sum(),
+            wait_seconds: self.pool_wait.get_sample_sum(),
+        }
     }
 
     pub(crate) fn ran(&self, statement: &str, time: Duration) {

@@ -5,7 +5,7 @@
 
 use tokio_postgres::types::Type;
 
-use crate::{identity, memory, schema_status, tenancy};
+use crate::{audit, erasure, identity, memory, redaction_queue, retention, schema_status, tenancy};
 
 /// One SQL text. It starts with `-- name`, and the same name stands in the metrics.
 #[derive(Debug)]
@@ -34,9 +34,18 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Statement> {
         tenancy::FOR_TENANT,
         identity::FOR_TENANT,
         memory::FOR_TENANT,
+        retention::FOR_TENANT,
+        redaction_queue::FOR_TENANT,
+        audit::FOR_TENANT,
+        erasure::FOR_TENANT,
     ];
     let rows = [memory::FOR_TENANTS];
-    let operator = [tenancy::FOR_OPERATOR, schema_status::FOR_OPERATOR];
+    let operator = [
+        tenancy::FOR_OPERATOR,
+        schema_status::FOR_OPERATOR,
+        retention::FOR_OPERATOR,
+        redaction_queue::FOR_OPERATOR,
+    ];
     let one = one.into_iter().flatten().map(|statement| &statement.0);
     let rows = rows.into_iter().flatten().map(|statement| &statement.0);
     let operator = operator.into_iter().flatten().map(|statement| &statement.0);

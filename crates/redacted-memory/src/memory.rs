@@ -6,14 +6,14 @@ use async_trait::async_trait;
 use prometheus::Registry;
 use throughline_conversation_memory::{
     AppendError, Appended, Cause, ChannelScope, ConversationMemory, Limit, MemoryError, NewTurn,
-    RecentPage, RecentQuery, RedactionState, RejectReason, Turn, Usage,
+    RecentPage, RecentQuery, Redaction, RedactionQueue, RedactionState, RejectReason, Seen,
+    Settlement, Turn, Usage,
 };
 use throughline_domain::{Clock, Ids, TenantId, UserId};
-use throughline_redaction::Detector;
+use throughline_redaction::InvalidSpans;
 use throughline_tenancy::{RedactionMode, Tenancy};
 
 use crate::mask::masked;
-use crate::metrics::RedactionMetrics;
 use crate::rules::{Configured, Rules, TenantRules};
 use crate::scan::Scanner;
 
@@ -22,6 +22,7 @@ pub struct RedactedMemory {
     inner: Arc<dyn ConversationMemory>,
     rules: Arc<dyn TenantRules>,
     scanner: Scanner,
+    queue: Option<Arc<dyn RedactionQueue>>,
 }
 
 impl RedactedMemory {
@@ -37,7 +38,15 @@ impl RedactedMemory {
             inner,
             rules: Arc::new(Configured::new(tenancy, mask_key)),
             scanner,
+            queue: None,
         }
+    }
+
+    /// The same, sending turns whose findings do not fit them back to wait in that queue.
+    #[must_use]
+    pub fn sending_back(mut self, queue: Arc<dyn RedactionQueue>) -> Self {
+        self.queue = Some(queue);
+        self
     }
 
     /// Over a store, with the built-in detector: what a process that has one store wants.
@@ -48,8 +57,7 @@ impl RedactedMemory {
         ids: &dyn Ids,
         registry: &Registry,
     ) -> Result<Self, prometheus::Error> {
-        let metrics = Arc::new(RedactionMetrics::register(registry)?);
-        let scanner = Scanner::new(Arc::new(Detector::default()), clock, metrics);
+        let scanner = Scanner::built_in(clock, registry)?;
         Ok(Self::new(inner, tenancy, scanner, ids.secret()))
     }
 
@@ -63,15 +71,32 @@ impl RedactedMemory {
     }
 
     /// The turns that fit their findings, masked, and how many did not.
-    fn mask(&self, turns: Vec<Turn>, rules: &Rules) -> (Vec<Turn>, u32) {
-        let asked = turns.len();
-        let turns: Vec<Turn> = turns
-            .into_iter()
-            .filter_map(|turn| masked(turn, &rules.masks).ok())
-            .collect();
-        let left_out = asked - turns.len();
-        self.scanner.metrics().unreadable(left_out);
-        (turns, u32::try_from(left_out).unwrap_or(u32::MAX))
+    async fn mask(&self, tenant: &TenantId, turns: Vec<Turn>, rules: &Rules) -> (Vec<Turn>, u32) {
+        let mut shown = Vec::with_capacity(turns.len());
+        let mut unfit = Vec::new();
+        for turn in turns {
+            let back = sent_back(&turn);
+            match masked(turn, &rules.masks) {
+                Ok(turn) => shown.push(turn),
+                Err(InvalidSpans) => unfit.push(back),
+            }
+        }
+        let left_out = unfit.len();
+        if left_out > 0 {
+            self.scanner.metrics().unreadable(left_out);
+            self.send_back(tenant, unfit).await;
+        }
+        (shown, u32::try_from(left_out).unwrap_or(u32::MAX))
+    }
+
+    /// What does not fit counts as pending (T-33), so it is made pending: the job scans it again. The
+    /// read does not depend on it.
+    async fn send_back(&self, tenant: &TenantId, unfit: Vec<Settlement>) {
+        let Some(queue) = &self.queue else { return };
+        if let Err(error) = queue.settle(tenant, &unfit).await {
+            let error: &(dyn std::error::Error + 'static) = &error;
+            tracing::warn!(tenant.id = %tenant, error, "turns could not be sent back to be scanned");
+        }
     }
 
     /// Masked texts are the only ones that may be stored: a turn that could not be scanned is
@@ -138,7 +163,7 @@ impl ConversationMemory for RedactedMemory {
     ) -> Result<RecentPage, MemoryError> {
         let rules = self.rules_for_reading(tenant).await?;
         let page = self.inner.recent(tenant, user, query).await?;
-        let (turns, left_out) = self.mask(page.turns, &rules);
+        let (turns, left_out) = self.mask(tenant, page.turns, &rules).await;
         let pending_excluded = page.pending_excluded.saturating_add(left_out);
         Ok(RecentPage {
             turns,
@@ -155,7 +180,7 @@ impl ConversationMemory for RedactedMemory {
     ) -> Result<Vec<Turn>, MemoryError> {
         let rules = self.rules_for_reading(tenant).await?;
         let turns = self.inner.history(tenant, scope, limit).await?;
-        Ok(self.mask(turns, &rules).0)
+        Ok(self.mask(tenant, turns, &rules).await.0)
     }
 
     async fn clear(&self, tenant: &TenantId, scope: &ChannelScope) -> Result<(), MemoryError> {
@@ -164,6 +189,19 @@ impl ConversationMemory for RedactedMemory {
 
     async fn usage(&self, tenant: &TenantId, user: UserId) -> Result<Usage, MemoryError> {
         self.inner.usage(tenant, user).await
+    }
+}
+
+fn sent_back(turn: &Turn) -> Settlement {
+    Settlement {
+        turn: turn.id,
+        seen: Seen {
+            state: turn.redaction.state(),
+            detector_version: turn.redaction.detector_version(),
+            failures: 0,
+        },
+        redaction: Redaction::pending(),
+        failures: 0,
     }
 }
 

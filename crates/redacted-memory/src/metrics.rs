@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use prometheus::{Histogram, HistogramOpts, IntCounter, IntCounterVec, Opts, Registry};
+use prometheus::{Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, Opts, Registry};
 use throughline_redaction::{Entity, Scan};
 
 /// Counters of scans, registered at 0.
@@ -13,6 +13,10 @@ pub struct RedactionMetrics {
     seconds: Histogram,
     failures: IntCounter,
     unreadable: IntCounter,
+    pending: IntGauge,
+    oldest: IntGauge,
+    covered: IntCounter,
+    kept: IntCounter,
 }
 
 impl RedactionMetrics {
@@ -48,6 +52,22 @@ impl RedactionMetrics {
                 "ccm_redaction_unreadable_total",
                 "Turns left out of a read because their findings do not fit their text.",
             )?,
+            pending: IntGauge::new(
+                "ccm_redaction_pending",
+                "Turns that wait for a scan, up to a million.",
+            )?,
+            oldest: IntGauge::new(
+                "ccm_redaction_oldest_pending_seconds",
+                "How long the oldest of them has waited; 0 when none waits.",
+            )?,
+            covered: IntCounter::new(
+                "ccm_redaction_covered_total",
+                "Turns masked whole because their scan had failed too often.",
+            )?,
+            kept: IntCounter::new(
+                "ccm_redaction_kept_total",
+                "Turns that keep masks which the present detector would not make.",
+            )?,
         };
         for entity in Entity::ALL {
             metrics.spans.with_label_values(&[entity.name()]);
@@ -58,6 +78,10 @@ impl RedactionMetrics {
         registry.register(Box::new(metrics.seconds.clone()))?;
         registry.register(Box::new(metrics.failures.clone()))?;
         registry.register(Box::new(metrics.unreadable.clone()))?;
+        registry.register(Box::new(metrics.pending.clone()))?;
+        registry.register(Box::new(metrics.oldest.clone()))?;
+        registry.register(Box::new(metrics.covered.clone()))?;
+        registry.register(Box::new(metrics.kept.clone()))?;
         Ok(metrics)
     }
 
@@ -74,6 +98,20 @@ impl RedactionMetrics {
 
     pub(crate) fn failed(&self, turns: usize) {
         self.failures.inc_by(turns as u64);
+    }
+
+    pub(crate) fn waiting(&self, turns: u64, oldest: Duration) {
+        let gauge = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        self.pending.set(gauge(turns));
+        self.oldest.set(gauge(oldest.as_secs()));
+    }
+
+    pub(crate) fn covered(&self) {
+        self.covered.inc();
+    }
+
+    pub(crate) fn kept(&self, kept: bool) {
+        self.kept.inc_by(u64::from(kept));
     }
 
     pub(crate) fn unreadable(&self, turns: usize) {

@@ -5,13 +5,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use prometheus::Registry;
 use serde_json::json;
 use throughline_conversation_memory::{MaskedContent, NewTurn, Redaction};
 use throughline_domain::{Clock, Json};
 use throughline_redaction::{
-    Detector, Entity, MaskPolicy, RedactionMetadata, Scan, TurnContent, mask_turn,
+    Detector, DetectorIdentity, Entity, MaskPolicy, RedactionMetadata, Scan, TurnContent, mask_turn,
 };
 
+use crate::detect::Detect;
 use crate::metrics::RedactionMetrics;
 
 /// Up to this much text is scanned where the request runs: a tenth of a millisecond a turn. More goes
@@ -32,15 +34,16 @@ pub enum Scanned {
 /// The detector with its limits and its metrics.
 #[derive(Clone)]
 pub struct Scanner {
-    detector: Arc<Detector>,
+    detector: Arc<dyn Detect>,
     clock: Arc<dyn Clock>,
     metrics: Arc<RedactionMetrics>,
+    patience: Duration,
 }
 
 impl Scanner {
     /// One detector for all callers.
     pub fn new(
-        detector: Arc<Detector>,
+        detector: Arc<dyn Detect>,
         clock: Arc<dyn Clock>,
         metrics: Arc<RedactionMetrics>,
     ) -> Self {
@@ -48,7 +51,26 @@ impl Scanner {
             detector,
             clock,
             metrics,
+            patience: PATIENCE,
         }
+    }
+
+    /// The built-in detector, counting in that registry: one for the memory and the job together.
+    pub fn built_in(clock: Arc<dyn Clock>, registry: &Registry) -> Result<Self, prometheus::Error> {
+        let metrics = Arc::new(RedactionMetrics::register(registry)?);
+        Ok(Self::new(Arc::new(Detector::default()), clock, metrics))
+    }
+
+    /// The same, giving an append's scan up after another time.
+    #[must_use]
+    pub fn patient_for(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Who looks.
+    pub fn identity(&self) -> &DetectorIdentity {
+        self.detector.identity()
     }
 
     /// Where this scanner counts.
@@ -90,7 +112,7 @@ impl Scanner {
                 .map(|turn| work(&scanner, turn))
                 .collect()
         });
-        if let Ok(Ok(done)) = tokio::time::timeout(PATIENCE, scan).await {
+        if let Ok(Ok(done)) = tokio::time::timeout(self.patience, scan).await {
             return done;
         }
         self.metrics.failed(turns.len());
@@ -120,11 +142,26 @@ impl Scanner {
         if scan.is_clean() {
             return Redaction::clean(identity.version);
         }
-        let metadata = scan.into_metadata(identity, self.clock.now().as_micros());
-        match serde_json::to_string(&metadata) {
-            Ok(text) => Redaction::redacted(identity.version, Json::from_stored(&text)),
-            Err(_) => Redaction::pending(),
+        self.stored(&scan.into_metadata(identity, self.clock.now().as_micros()))
+    }
+
+    /// What was found, in its stored form before it is text; `None` when the detector failed.
+    pub(crate) fn found(&self, content: &TurnContent<'_>) -> Option<RedactionMetadata> {
+        let scan = self.look(content)?;
+        let now = self.clock.now().as_micros();
+        Some(scan.into_metadata(self.detector.identity(), now))
+    }
+
+    /// As a store keeps it; pending when it has no text.
+    pub(crate) fn stored(&self, found: &RedactionMetadata) -> Redaction {
+        let version = self.detector.identity().version;
+        if found.spans.is_empty() {
+            return Redaction::clean(version);
         }
+        serde_json::to_string(found).map_or_else(
+            |_| Redaction::pending(),
+            |text| Redaction::redacted(version, Json::from_stored(&text)),
+        )
     }
 
     fn masked_turn(&self, turn: NewTurn, policy: &MaskPolicy) -> NewTurn {

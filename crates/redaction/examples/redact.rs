@@ -3,10 +3,10 @@
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, stdin, stdout};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use throughline_redaction::{
-    Detector, LineOptions, MaskPolicy, Offsets, bench, degenerate_texts, redact_lines,
+    Detector, Figures, LineOptions, MaskPolicy, Offsets, bench, degenerate_texts, redact_lines,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -24,12 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         Some("degenerate") => {
             for (name, text) in degenerate_texts(1 << 20) {
-                let begun = Instant::now();
-                let spans = detector.scan_text(&text).len();
-                println!(
-                    "{name:28} {:7.1} ms {spans:8} spans",
-                    begun.elapsed().as_secs_f64() * 1e3
-                );
+                let figures = Figures::measure(&detector, &[text], Duration::from_millis(300));
+                println!("{name:28} {figures}");
             }
         }
         _ => {

@@ -8,6 +8,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 pub(crate) use crate::context_words::Topic;
 use crate::context_words::{TELLING_AFTER, WORDS};
+use crate::covered::{Covered, placeholder_before};
 use crate::text::{byte_at, byte_before};
 
 const TOPICS: usize = 8;
@@ -70,15 +71,14 @@ impl Lexicon {
         Self { words, topics }
     }
 
-    /// Reads the words around `start..end`. `covered` answers, for the end of what is already found
-    /// or masked, where that begins: such stretches are stepped over, so that a text reads the same
-    /// before and after it is masked.
+    /// Reads the words around `start..end`. What is already found or masked is stepped over, so that
+    /// a text reads the same before and after it is masked.
     pub(crate) fn around(
         &self,
         bytes: &[u8],
         start: usize,
         end: usize,
-        covered: impl Fn(usize) -> Option<usize>,
+        covered: &Covered,
     ) -> Context {
         let mut nearest = [ABSENT; TOPICS];
         let window = Window::before(bytes, start, covered);
@@ -140,7 +140,8 @@ struct Window {
 }
 
 impl Window {
-    fn before(bytes: &[u8], start: usize, covered: impl Fn(usize) -> Option<usize>) -> Self {
+    fn before(bytes: &[u8], start: usize, covered: &Covered) -> Self {
+        let mut covered = covered.back_from(start);
         let mut window = Self {
             buffer: [0; BEFORE],
             from: BEFORE,
@@ -150,7 +151,11 @@ impl Window {
         let mut steps = 0;
         while at > 0 && window.from > 0 {
             steps += 1;
-            if let Some(begin) = covered(at).filter(|_| steps < 2 * BEFORE) {
+            if let Some(begin) = covered
+                .covering(at)
+                .or_else(|| placeholder_before(bytes, at))
+                .filter(|_| steps < 2 * BEFORE)
+            {
                 at = begin.min(at - 1);
                 // One joint, however many stretches meet here.
                 if window.from < BEFORE && window.buffer[window.from] == 0 {
@@ -198,7 +203,12 @@ mod tests {
     use super::{Lexicon, Topic};
 
     fn before(text: &str) -> super::Context {
-        Lexicon::new().around(text.as_bytes(), text.len(), text.len(), |_| None)
+        Lexicon::new().around(
+            text.as_bytes(),
+            text.len(),
+            text.len(),
+            &super::Covered::default(),
+        )
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use crate::Entity;
 
 /// Stretches found so far, in order of their start.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Covered(Vec<(usize, usize)>);
 
 impl Covered {
@@ -20,11 +20,26 @@ impl Covered {
         }
     }
 
-    /// Where the stretch begins that covers the byte before `at`.
-    pub(crate) fn ending_at(&self, at: usize) -> Option<usize> {
-        let next = self.0.partition_point(|(start, _)| *start < at);
-        let (start, end) = *self.0.get(next.checked_sub(1)?)?;
-        (end >= at).then_some(start)
+    /// A reader that goes from `at` towards the beginning.
+    pub(crate) fn back_from(&self, at: usize) -> Backwards<'_> {
+        Backwards(&self.0[..self.0.partition_point(|(start, _)| *start < at)])
+    }
+}
+
+/// Stretches that begin before where the reader stands.
+pub(crate) struct Backwards<'c>(&'c [(usize, usize)]);
+
+impl Backwards<'_> {
+    /// Where the stretch begins that covers the byte before `at`. Each call must have a smaller
+    /// `at` than the one before.
+    pub(crate) fn covering(&mut self, at: usize) -> Option<usize> {
+        while let Some(((start, end), rest)) = self.0.split_last() {
+            if *start < at {
+                return (*end >= at).then_some(*start);
+            }
+            self.0 = rest;
+        }
+        None
     }
 }
 
@@ -86,7 +101,7 @@ mod tests {
         covered.add(10, 20);
         covered.add(2, 5);
         assert_eq!(
-            [3, 5, 6, 11, 20, 21].map(|at| covered.ending_at(at)),
+            [3, 5, 6, 11, 20, 21].map(|at| covered.back_from(at).covering(at)),
             [Some(2), Some(2), None, Some(10), Some(10), None]
         );
     }

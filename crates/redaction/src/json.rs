@@ -99,14 +99,14 @@ fn walk<'n>(
         Value::String(text) => leaf(detector, text, position, out),
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                step(&index.to_string(), None, position, |position| {
+                step(index, None, position, |position| {
                     walk(detector, item, position, out);
                 });
             }
         }
         Value::Object(fields) => {
-            for (name, item) in fields {
-                step(name, Some(name), position, |position| {
+            for (index, (name, item)) in fields.iter().enumerate() {
+                step(index, Some(name), position, |position| {
                     out.text(detector, Place::key(&position.pointer), "", name);
                     walk(detector, item, position, out);
                 });
@@ -117,14 +117,13 @@ fn walk<'n>(
 
 /// Goes one level down and comes back.
 fn step<'n>(
-    token: &str,
+    index: usize,
     name: Option<&'n str>,
     position: &mut Position<'n>,
     visit: impl FnOnce(&mut Position<'n>),
 ) {
     let (length, outer, denied) = (position.pointer.len(), position.name, position.denied);
-    position.pointer.push('/');
-    push_token(&mut position.pointer, token);
+    push_step(&mut position.pointer, index);
     position.name = name.unwrap_or(outer);
     position.denied |= name.is_some_and(is_denied);
     position.depth += 1;
@@ -134,15 +133,11 @@ fn step<'n>(
     (position.name, position.denied) = (outer, denied);
 }
 
-/// Escapes as RFC 6901 says.
-pub(crate) fn push_token(pointer: &mut String, token: &str) {
-    for ch in token.chars() {
-        match ch {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            _ => pointer.push(ch),
-        }
-    }
+/// Members of an object count like items of an array, in the order of their names: a name can itself
+/// be what nobody may keep, such as an address (T-34).
+pub(crate) fn push_step(pointer: &mut String, index: usize) {
+    pointer.push('/');
+    pointer.push_str(&index.to_string());
 }
 
 fn leaf(detector: &Detector, text: &str, position: &Position<'_>, out: &mut Collector<'_>) {

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::de::IgnoredAny;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::Entity;
-use crate::json::push_token;
+use crate::json::push_step;
 use crate::mask::{Cut, InvalidSpans, MaskPolicy, Masker};
 use crate::metadata::{RedactionMetadata, StoredSpan};
 use crate::nested::may_be_json;
@@ -15,9 +15,9 @@ use crate::scan::{Field, TurnContent};
 /// A turn as a default reader may see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaskedTurn {
-    /// The shown text.
+    /// The masked text.
     pub user_message: String,
-    /// The shown text.
+    /// The masked text.
     pub assistant_answer: String,
     /// Masked JSON text.
     pub tool_calls: Option<String>,
@@ -46,13 +46,18 @@ pub fn mask_turn(
         content.assistant_answer,
     )?;
     let tool_calls = match content.tool_calls {
-        Some(document) => Some(json(&mut masker, spans, Field::ToolCalls, document)?),
+        Some(document) => Some(self::document(
+            &mut masker,
+            spans,
+            Field::ToolCalls,
+            document,
+        )?),
         None if spans.iter().any(|span| span.field == Field::ToolCalls) => {
             return Err(InvalidSpans);
         }
         None => None,
     };
-    let metadata = json(&mut masker, spans, Field::Metadata, content.metadata)?;
+    let metadata = self::document(&mut masker, spans, Field::Metadata, content.metadata)?;
     let made = Entity::ALL
         .into_iter()
         .zip(masker.counts)
@@ -98,7 +103,7 @@ impl Places<'_> {
     }
 }
 
-fn json(
+fn document(
     masker: &mut Masker<'_>,
     spans: &[StoredSpan],
     field: Field,
@@ -119,7 +124,12 @@ fn json(
     }
     // A document that could not be parsed has one span over its root.
     if let Some(whole) = whole(places.values.get("")) {
-        return Ok(Value::String(masker.mask(whole.entity, document)).to_string());
+        let masked = Value::String(masker.mask(whole.entity, document));
+        return Ok(match field {
+            // Readers count on an object.
+            Field::Metadata => json!({ "masked": masked }).to_string(),
+            _ => masked.to_string(),
+        });
     }
     let value = serde_json::from_str(document).map_err(|_| InvalidSpans)?;
     let shown = walk(masker, &mut places, &mut String::new(), value)?;
@@ -169,7 +179,7 @@ fn walk(
             let items = items
                 .into_iter()
                 .enumerate()
-                .map(|(index, item)| below(masker, places, pointer, &index.to_string(), item));
+                .map(|(index, item)| below(masker, places, pointer, index, item));
             Ok(Value::Array(items.collect::<Result<_, _>>()?))
         }
         (Value::Object(fields), None) => object(masker, places, pointer, fields),
@@ -181,12 +191,11 @@ fn below(
     masker: &mut Masker<'_>,
     places: &mut Places<'_>,
     pointer: &mut String,
-    token: &str,
+    index: usize,
     item: Value,
 ) -> Result<Value, InvalidSpans> {
     let length = pointer.len();
-    pointer.push('/');
-    push_token(pointer, token);
+    push_step(pointer, index);
     let shown = walk(masker, places, pointer, item);
     pointer.truncate(length);
     shown
@@ -199,13 +208,12 @@ fn object(
     fields: Map<String, Value>,
 ) -> Result<Value, InvalidSpans> {
     let mut shown = Map::new();
-    for (name, item) in fields {
+    for (index, (name, item)) in fields.into_iter().enumerate() {
         let length = pointer.len();
-        pointer.push('/');
-        push_token(pointer, &name);
+        push_step(pointer, index);
         let spans = places.keys.remove(pointer.as_str());
         pointer.truncate(length);
-        let item = below(masker, places, pointer, &name, item)?;
+        let item = below(masker, places, pointer, index, item)?;
         let name = match spans {
             Some(spans) => masker.text(&name, spans.into_iter().map(cut).collect())?,
             None => name,

@@ -72,7 +72,8 @@ pub enum Field {
 pub struct FieldSpan {
     /// The field it is in.
     pub field: Field,
-    /// For a JSON field, the RFC 6901 pointer of the leaf.
+    /// For a JSON field, the way to the leaf: a step is the place of an item, or of a member in the order
+    /// of names; never a name, which may be a finding itself.
     pub pointer: Option<String>,
     /// The span is in the object key at the pointer, not in the value.
     pub in_key: bool,

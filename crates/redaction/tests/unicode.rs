@@ -47,7 +47,7 @@ const ROWS: &[(&str, &str, &str, Entity)] = &[
 fn full_width(text: &str) -> String {
     let wide = |ch: char| match ch {
         ' ' => '\u{3000}',
-        '!'..='~' => char::from_u32(ch as u32 + 0xFEE0).expect("full-width forms follow ASCII"),
+        '!'..='~' => char::from_u32(ch as u32 + 0xFEE0).expect("full width has the same order"),
         _ => ch,
     };
     text.chars().map(wide).collect()
@@ -56,7 +56,7 @@ fn full_width(text: &str) -> String {
 fn digits_from(text: &str, zero: char) -> String {
     let other = |ch: char| {
         ch.to_digit(10).map_or(ch, |value| {
-            char::from_u32(zero as u32 + value).expect("ten digits follow their zero")
+            char::from_u32(zero as u32 + value).expect("ten digits in a row")
         })
     };
     text.chars().map(other).collect()

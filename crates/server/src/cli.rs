@@ -3,7 +3,7 @@
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::command::{admin, bench, demo, import, migrate, serve, version};
+use crate::command::{admin, bench, demo, import, job, migrate, redact, serve, version};
 use crate::failure::Failure;
 use crate::output::say;
 use crate::settings::Environment;
@@ -14,7 +14,7 @@ Settings come from a flag, else a CCM_* variable, else the --config file, else t
 
 /// One person's conversation, carried across channels.
 #[derive(Parser)]
-#[command(name = "throughline", after_help = AFTER, arg_required_else_help = true)]
+#[command(name = "throughline", version, after_help = AFTER, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -32,7 +32,11 @@ enum Command {
     Import(import::Args),
     /// Manage tenants and keys, straight in the database
     Admin(admin::Args),
-    /// Measure the service beside the database's own benchmark
+    /// Do one run of a job, straight in the database
+    Job(job::Args),
+    /// Find personal data and secrets in lines of text
+    Redact(redact::Args),
+    /// Measure, beside the database's own benchmark where there is one
     Bench(bench::Args),
     /// Print version and build
     Version(version::Args),
@@ -56,7 +60,9 @@ pub(crate) fn run() -> Result<(), Failure> {
             Command::Demo(args) => demo::run(&args).await,
             Command::Import(args) => import::run(&args).await,
             Command::Admin(args) => admin::run(args, &environment).await,
-            Command::Bench(args) => bench::run(&args).await,
+            Command::Job(args) => job::run(args, &environment).await,
+            Command::Redact(args) => redact::run(&args),
+            Command::Bench(args) => bench::run(args, &environment).await,
             Command::Version(args) => version::run(&args),
         }
     });
@@ -83,7 +89,11 @@ fn explain(error: &clap::Error) -> Result<(), Failure> {
 fn sentence(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
-    let first = text.split("\n\nUsage").next().unwrap_or(text);
+    let end = ["\n\nUsage", "\n\nFor more information"]
+        .into_iter()
+        .filter_map(|next| text.find(next))
+        .min();
+    let first = &text[..end.unwrap_or(text.len())];
     let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("{line}; see --help")
 }
@@ -115,6 +125,39 @@ mod tests {
             assert!(help.contains(&setting.env()), "{}", setting.key);
             let default = format!("[default: {}]", setting.default.unwrap_or("not set"));
             assert!(help.contains(&default), "{}", setting.key);
+        }
+    }
+
+    #[test]
+    fn every_mistake_points_to_the_help_once() {
+        for arguments in [
+            &["serve", "--nonsense"][..],
+            &["nonsense"],
+            &["import"],
+            &["admin", "tenant", "configure", "a", "--revision", "x"],
+            &["serve", "--config"],
+        ] {
+            let arguments = ["throughline"].iter().chain(arguments);
+            let error = Cli::try_parse_from(arguments).err().unwrap();
+            let failure = explain(&error).unwrap_err().to_string();
+            assert_eq!(failure.matches("--help").count(), 1, "{failure}");
+        }
+    }
+
+    #[test]
+    fn where_the_data_is_may_be_said_after_the_subcommand_too() {
+        let url = "postgres://h/d";
+        for arguments in [
+            &["admin", "--database-url", url, "tenant", "list"][..],
+            &["admin", "tenant", "--database-url", url, "list"],
+            &["admin", "tenant", "list", "--database-url", url],
+        ] {
+            let arguments = ["throughline"].iter().chain(arguments);
+            let cli = Cli::try_parse_from(arguments).ok().expect("a command line");
+            let Command::Admin(args) = cli.command else {
+                panic!("another command");
+            };
+            assert_eq!(args.flags.0.values["database_url"], url);
         }
     }
 

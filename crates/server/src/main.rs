@@ -8,6 +8,7 @@ mod api_client;
 mod cli;
 mod command;
 mod failure;
+mod jobs;
 mod output;
 mod server;
 mod service;

@@ -2,6 +2,7 @@
 
 mod accept;
 mod connection;
+mod linger;
 mod signals;
 mod stall;
 

@@ -6,21 +6,25 @@ use async_trait::async_trait;
 use axum::Router;
 use prometheus::Registry;
 use throughline_api::{Capabilities, Draining, NotReady, RateLimit, StoreHealth};
-use throughline_conversation_memory::ConversationMemory;
-use throughline_domain::{SystemClock, SystemIds};
-use throughline_platform_identity::PlatformIdentity;
+use throughline_conversation_memory::{ConversationMemory, RawReads, RedactionQueue};
+use throughline_domain::{Ids as _, SystemClock, SystemIds};
+use throughline_erasure::Erasure;
+use throughline_jobs::Jobs;
+use throughline_platform_identity::{Cached, PlatformIdentity};
 use throughline_provider_in_memory::InMemoryStore;
-use throughline_redacted_memory::RedactedMemory;
+use throughline_redacted_memory::{RedactedMemory, Scanner};
 use throughline_tenancy::{Tenancy, TenantConfig};
 
 use crate::failure::Failure;
+use crate::jobs::Asked;
 use crate::server::Limits;
 use crate::settings::Settings;
 
-/// The router, and the switch that turns /readyz to 503.
+/// The router, the switch that turns /readyz to 503, and what runs by the clock.
 pub(crate) struct Service {
     pub(crate) router: Router,
     pub(crate) draining: Draining,
+    pub(crate) jobs: Arc<Jobs>,
 }
 
 /// Puts one store that has all three capabilities behind the router.
@@ -29,26 +33,36 @@ pub(crate) fn assemble<S>(
     health: Arc<dyn StoreHealth>,
     settings: &Settings,
     registry: &Registry,
+    scanner: Scanner,
+    jobs: Arc<Jobs>,
 ) -> Result<Service, Failure>
 where
-    S: Tenancy + PlatformIdentity + ConversationMemory + 'static,
+    S: Tenancy
+        + PlatformIdentity
+        + ConversationMemory
+        + RawReads
+        + RedactionQueue
+        + Erasure
+        + 'static,
 {
     let (clock, ids) = (Arc::new(SystemClock), Arc::new(SystemIds));
-    let memory = RedactedMemory::built_in(
+    let memory = RedactedMemory::new(
         Arc::clone(store) as _,
         Arc::clone(store) as _,
-        clock.clone(),
-        ids.as_ref(),
-        registry,
-    )
-    .map_err(|error| unusable(&error))?;
+        scanner,
+        ids.secret(),
+    );
+    let memory = memory.sending_back(Arc::clone(store) as _);
     let capabilities = Capabilities {
-        identity: Arc::clone(store) as _,
+        identity: Arc::new(Cached::new(Arc::clone(store) as _)),
         memory: Arc::new(memory),
+        raw: Arc::clone(store) as _,
+        erasure: Arc::clone(store) as _,
         tenancy: Arc::clone(store) as _,
         clock,
         ids,
         store: health,
+        jobs: Arc::new(Asked(Arc::clone(&jobs))),
     };
     let draining = Draining::default();
     let router = throughline_api::router(
@@ -58,7 +72,16 @@ where
         draining.clone(),
     )
     .map_err(|error| unusable(&error))?;
-    Ok(Service { router, draining })
+    Ok(Service {
+        router,
+        draining,
+        jobs,
+    })
+}
+
+/// What looks at turns: one for those that come in and those that wait.
+pub(crate) fn scanner(registry: &Registry) -> Result<Scanner, Failure> {
+    Scanner::built_in(Arc::new(SystemClock), registry).map_err(|error| unusable(&error))
 }
 
 fn unusable(error: &prometheus::Error) -> Failure {
@@ -102,6 +125,10 @@ impl StoreHealth for AlwaysReady {
 pub(crate) fn new_tenant_config(settings: &Settings) -> TenantConfig {
     TenantConfig {
         ttl_days: settings.ttl_days.0,
+        turn_cap: u64::from(settings.turn_cap.0),
+        byte_cap: settings.byte_cap.0 as u64,
+        audit_retention_days: settings.audit_retention_days.0,
+        dlq_retention_days: settings.dlq_retention_days.0,
         ..TenantConfig::default()
     }
 }

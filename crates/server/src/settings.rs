@@ -22,7 +22,9 @@ use secrecy::SecretString;
 pub(crate) use declare::{Section, Setting};
 pub(crate) use flags::{AllFlags, DatabaseFlags, Flags};
 pub(crate) use sources::{Environment, Loaded};
-pub(crate) use value::{Between, ByteSize, LogFilter, LogFormat, Rate, Span, Statements, Writing};
+pub(crate) use value::{
+    Between, ByteSize, LogFilter, LogFormat, OnOff, Rate, Schedule, Span, Statements, Writing,
+};
 
 declare::settings! {
     Database {
@@ -38,11 +40,11 @@ declare::settings! {
         /// Connections to the database, at most.
         pool_size: Between<1, 1000> = Some("16"), "";
         /// How long a request waits for a free connection.
-        pool_wait: Span = Some("2s"), "";
+        pool_wait: Span<1> = Some("2s"), "";
         /// How long opening a connection may take.
-        connect_timeout: Span = Some("5s"), "";
+        connect_timeout: Span<1> = Some("5s"), "";
         /// How long one statement may run.
-        statement_timeout: Span = Some("5s"), "";
+        statement_timeout: Span<1> = Some("5s"), "";
         /// Send statements prepared, or unnamed for a pooler in transaction mode.
         statement_mode: Statements = Some("prepared"), "";
         /// How appends become transactions: group lets a few writers commit together what has queued;
@@ -67,20 +69,20 @@ declare::settings! {
         /// The largest request body.
         body_limit: ByteSize = Some("4MiB"), "";
         /// How long a client may take to send a request's head, and how long an idle connection stays.
-        header_timeout: Span = Some("30s"), "";
+        header_timeout: Span<1> = Some("30s"), "";
         /// How long a client may take to send a request's body.
-        body_timeout: Span = Some("10s"), "";
+        body_timeout: Span<1> = Some("10s"), "";
         /// How long a client may leave its answer lying; each byte it takes gives it new time.
-        send_timeout: Span = Some("30s"), "";
+        send_timeout: Span<1> = Some("30s"), "";
         /// How long a request may take in all.
-        request_timeout: Span = Some("30s"), "";
+        request_timeout: Span<1> = Some("30s"), "";
         /// Requests a second for each key, on average; more are answered with 429.
         rate_limit: Rate = Some("2000"), "";
         /// Requests of one key at once before the rate counts.
         rate_burst: Between<1, 1_000_000> = Some("4000"), "";
         /// How long a key that was found valid is remembered, at most 5s: so long a key that another
         /// process revoked may still be honoured.
-        key_cache: Span = Some("5s"), "";
+        key_cache: Span<0, 5_000> = Some("5s"), "";
     }
     Operation {
         /// What a reader of /metrics sends as bearer token; without one /metrics is open on loopback
@@ -98,9 +100,33 @@ declare::settings! {
         /// How many processes serve this store; the in-memory store refuses more than one.
         replicas: Between<1, 10_000> = Some("1"), "";
     }
+    Jobs {
+        /// Run jobs by their schedules; off, a job runs only when an operator asks for it.
+        jobs: OnOff = Some("on"), "";
+        /// Sweep by schedule what has ended or is over a cap.
+        gc_enabled: OnOff = Some("on"), "";
+        /// When to sweep: five cron fields, in UTC.
+        gc_cron: Schedule = Some("0 4 * * *"), "";
+        /// How often to sweep; wins over `gc_cron`.
+        gc_interval: Option<Span<1>> = None, "6h";
+        /// Rows one transaction of a sweep deletes, at most.
+        gc_chunk: Between<1, 10_000> = Some("1000"), "";
+        /// How often to scan turns that were stored unscanned.
+        redaction_interval: Span = Some("2s"), "";
+        /// When to compare counters with turns: five cron fields, in UTC.
+        reconcile_cron: Schedule = Some("0 3 * * SUN"), "";
+    }
     Tenants {
         /// Days a turn can be read, for tenants that are created without a value of their own.
         ttl_days: Between<1, 3650> = Some("90"), "";
+        /// Turns kept for one user, likewise; the oldest go first.
+        turn_cap: Between<1, 10_000_000> = Some("10000"), "";
+        /// Bytes kept for one user, likewise, from 1851392, the most one turn can hold.
+        byte_cap: ByteSize = Some("50000000"), "";
+        /// Days an audit entry is kept, likewise.
+        audit_retention_days: Between<1, 3650> = Some("365"), "";
+        /// Days a dead letter is kept, likewise, and never longer than a turn.
+        dlq_retention_days: Between<1, 14> = Some("14"), "";
     }
     Development {
         /// Serve from memory with a tenant named dev; nothing is kept.

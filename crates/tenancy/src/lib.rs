@@ -4,6 +4,7 @@
 //! (feature `contract`). Does not belong here: a store, HTTP, what a scope lets one do.
 
 mod config;
+mod cron;
 mod error;
 mod key;
 mod principal;
@@ -16,7 +17,8 @@ pub mod contract;
 use async_trait::async_trait;
 use throughline_domain::{Actor, KeyId, TenantId};
 
-pub use config::{InvalidConfig, MaskLook, RedactionMode, TenantConfig};
+pub use config::{InvalidConfig, MAX_TURN_BYTES, MaskLook, RedactionMode, TenantConfig};
+pub use cron::{Cron, InvalidCron};
 pub use error::TenancyError;
 pub use key::{KeyRecord, MintedKey, NewKey};
 pub use principal::{Principal, Scope, Scopes, UnknownScope};

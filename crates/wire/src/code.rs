@@ -68,6 +68,15 @@ codes! {
     UnknownKey "unknown_key" 404
         "There is no such key"
         "list the keys and use one of their ids"
+    UnknownJob "unknown_job" 404
+        "There is no such job"
+        "use one of the jobs that `detail` names"
+    UnknownMerge "unknown_merge" 404
+        "There is no such merge"
+        "list the merges of the user and use one of their ids"
+    UnknownReview "unknown_review" 404
+        "There is no such review"
+        "list the reviews and use one of their ids"
     MethodNotAllowed "method_not_allowed" 405
         "The path has no such method"
         "use a method of the `Allow` header"
@@ -80,9 +89,21 @@ codes! {
     TenantExists "tenant_exists" 409
         "The tenant exists already"
         "choose another name or use the tenant as it is"
+    JobRunning "job_running" 409
+        "The job is running already"
+        "wait until it has ended"
     StaleRevision "stale_revision" 409
         "The configuration was changed in between"
         "read the tenant again and repeat the change on its `current_revision`"
+    NoChange "no_change" 409
+        "Both are one person already"
+        "take it as done"
+    AlreadyUndone "already_undone" 409
+        "The merge was undone already"
+        "take it as done"
+    AlreadyDecided "already_decided" 409
+        "The review was decided already"
+        "read the review; to change what came of it, merge or undo the merge"
     Gone "gone" 410
         "The turn was deleted"
         "drop the turn; it cannot be stored again"

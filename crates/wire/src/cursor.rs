@@ -62,6 +62,12 @@ impl Filters {
         fingerprint.copy_from_slice(&digest[..FINGERPRINT]);
         Self(fingerprint)
     }
+
+    /// The same for a raw read: other turns are on its pages, so its cursors are others.
+    #[must_use]
+    pub fn raw(self) -> Self {
+        Self(self.0.map(|byte| !byte))
+    }
 }
 
 /// A page's end in a user's turns.

@@ -4,21 +4,31 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_path_to_error::{Path, Segment};
 
+use crate::objects::Objects;
 use crate::{Code, Problem, reserved};
 
 /// Reads one JSON document. Unknown fields are ignored, reserved ones refused, a field named twice is
-/// no usable JSON. The refusal names the field and never repeats what was sent.
+/// no usable JSON, and an array is no object. The refusal names the field and never repeats what was sent.
 pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    decode(bytes, &[])
+}
+
+/// As [`from_json`], for a body whose `source` says why something is done, not who calls.
+pub fn from_json_with_source<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    decode(bytes, &["source"])
+}
+
+fn decode<T: DeserializeOwned>(bytes: &[u8], allowed: &[&str]) -> Result<T, Problem> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Problem::new(Code::InvalidJson, "the body is not UTF-8"))?;
     // Before any field: half a document is no JSON, whatever its first half says.
-    let reserved = reserved::find(text).map_err(|error| problem(&error, None))?;
-    if let Some(name) = reserved {
-        let detail = format!("the field {name} is reserved; leave it out");
-        return Err(Problem::new(Code::ReservedField, detail).at(format!("/{name}")));
+    let reserved = reserved::find(text, allowed).map_err(|error| problem(&error, None))?;
+    if let Some(found) = reserved {
+        let detail = format!("the field {} is reserved; leave it out", found.name);
+        return Err(Problem::new(Code::ReservedField, detail).at(found.pointer()));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
-    let body = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+    let body = serde_path_to_error::deserialize(Objects(&mut reader)).map_err(|error| {
         let pointer = pointer(error.path());
         problem(error.inner(), Some(&pointer))
     })?;
@@ -183,6 +193,9 @@ mod tests {
         );
         invalid(r#"{"text":"a","inner":{}}"#, "/inner");
         invalid("{}", "");
+        // Read field by field, these would fit.
+        invalid(r#"["a",1,{"list":[]},null]"#, "");
+        invalid(r#"{"text":"a","inner":[[1]]}"#, "/inner");
         invalid(r#""sentinel""#, "");
     }
 

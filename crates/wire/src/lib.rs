@@ -9,8 +9,12 @@ mod batch;
 mod code;
 mod cursor;
 mod decode;
+mod erasure;
 mod fault;
 mod identity;
+mod jobs;
+mod merge;
+mod objects;
 pub mod paths;
 mod problem;
 mod read;
@@ -24,12 +28,18 @@ pub use append::{AppendAnswer, AppendBody, Author, CheckedAppend, KeySource, Tur
 pub use batch::{BatchAnswer, BatchBody, BatchResult};
 pub use code::{ALL_CODES, Code, UnknownCode};
 pub use cursor::{Cursor, Filters, InvalidCursor, NameCursor};
-pub use decode::from_json;
+pub use decode::{from_json, from_json_with_source};
+pub use erasure::ReceiptAnswer;
 pub use fault::{
     Place, append_problem, channel_user_problem, key_problem, name_problem, text_problem,
     turn_problem,
 };
 pub use identity::{IdentityBody, LookupAnswer, RefBody, ResolveAnswer, ResolveBody, UserAnswer};
+pub use jobs::{JobDoneBody, JobRunAnswer};
+pub use merge::{
+    DecisionBody, MergeAnswer, MergeBody, MergesAnswer, ProposedAnswer, ReviewAnswer,
+    ReviewsAnswer, UndoneAnswer,
+};
 pub use problem::{Members, Outcome, Problem};
 pub use read::{ContextAnswer, HistoryAnswer, RecentAnswer, TurnBody};
 pub use reserved::{RESERVED, is_reserved};

@@ -28,6 +28,10 @@ paths! {
     BATCH = "/v1/tenants/{tenant}/turns/batch";
     /// One channel scope.
     HISTORY = "/v1/tenants/{tenant}/history";
+    /// Merges of two users.
+    MERGES = "/v1/tenants/{tenant}/merges";
+    /// One of them.
+    MERGE = "/v1/tenants/{tenant}/merges/{merge_id}";
     /// All tenants.
     ADMIN_TENANTS = "/admin/tenants";
     /// One tenant.
@@ -36,6 +40,14 @@ paths! {
     ADMIN_KEYS = "/admin/tenants/{tenant}/keys";
     /// One of them.
     ADMIN_KEY = "/admin/tenants/{tenant}/keys/{key_id}";
+    /// Questions to operators.
+    ADMIN_REVIEWS = "/admin/tenants/{tenant}/reviews";
+    /// Answer one: they are one person.
+    ADMIN_REVIEW_ACCEPT = "/admin/tenants/{tenant}/reviews/{review_id}/accept";
+    /// Answer one: they are two.
+    ADMIN_REVIEW_DECLINE = "/admin/tenants/{tenant}/reviews/{review_id}/decline";
+    /// Run a job now.
+    ADMIN_JOB_RUN = "/admin/jobs/{job}/run";
     /// The operators' keys.
     OPERATOR_KEYS = "/admin/operators/keys";
     /// One of them.

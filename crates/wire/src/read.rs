@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use throughline_conversation_memory::{ContextBlock, Turn};
+use throughline_conversation_memory::{ContentForm, ContextBlock, Turn};
 use throughline_domain::{Json, Timestamp, TurnId};
 use utoipa::ToSchema;
 
@@ -39,6 +39,21 @@ pub struct TurnBody {
     pub timestamp_ms: i64,
     /// `pending`, `clean` or `redacted`.
     pub redaction_state: String,
+    /// True in a raw read when the tenant stores masked text only: what was typed is nowhere.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub raw_unavailable: bool,
+}
+
+impl TurnBody {
+    /// A turn of a raw read (T-30).
+    pub fn raw(turn: Turn) -> Result<Self, serde_json::Error> {
+        let raw_unavailable = turn.form == ContentForm::Masked;
+        let body = Self::try_from(turn)?;
+        Ok(Self {
+            raw_unavailable,
+            ..body
+        })
+    }
 }
 
 /// The id only: the rest is somebody's conversation.
@@ -67,6 +82,7 @@ impl TryFrom<Turn> for TurnBody {
             created_at: turn.created_at,
             timestamp_ms: turn.created_at.as_millis(),
             redaction_state: turn.redaction.state().as_str().to_owned(),
+            raw_unavailable: false,
         })
     }
 }

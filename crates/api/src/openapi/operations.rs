@@ -4,9 +4,10 @@ use axum::http::Method;
 use serde_json::{Map, Value};
 use throughline_wire::{
     AppendAnswer, AppendBody, BatchAnswer, BatchBody, ConfigureTenantBody, ContextAnswer,
-    CreateTenantBody, HistoryAnswer, KeyAnswer, KeysAnswer, LookupAnswer, MintKeyBody,
-    MintOperatorKeyBody, MintedKeyAnswer, RecentAnswer, ResolveAnswer, ResolveBody, TenantAnswer,
-    TenantsAnswer, UserAnswer, paths,
+    CreateTenantBody, DecisionBody, HistoryAnswer, JobRunAnswer, KeyAnswer, KeysAnswer,
+    LookupAnswer, MergeAnswer, MergeBody, MergesAnswer, MintKeyBody, MintOperatorKeyBody,
+    MintedKeyAnswer, ProposedAnswer, ReceiptAnswer, RecentAnswer, ResolveAnswer, ResolveBody,
+    ReviewAnswer, ReviewsAnswer, TenantAnswer, TenantsAnswer, UndoneAnswer, UserAnswer, paths,
 };
 use utoipa::ToSchema;
 
@@ -93,6 +94,18 @@ pub(super) fn of(method: &Method, path: &str) -> Operation {
         ("GET", paths::IDENTITIES) => answering::<LookupAnswer>("Look a channel user up")
             .asking(&[("kind", "string", true), ("id", "string", true)]),
         ("GET", paths::USER) => answering::<UserAnswer>("One user with identities and counters"),
+        ("DELETE", paths::USER) => answering::<ReceiptAnswer>("Erase a person, with a receipt")
+            .asking(&[("dry_run", "boolean", false)]),
+        ("POST", paths::MERGES) => making::<MergeAnswer>("Make two users one")
+            .or(
+                202,
+                "An operator is asked.",
+                Some(Body::of::<ProposedAnswer>()),
+            )
+            .taking::<MergeBody>(),
+        ("GET", paths::MERGES) => answering::<MergesAnswer>("The merges of a person")
+            .asking(&[("user_id", "string", true)]),
+        ("DELETE", paths::MERGE) => answering::<UndoneAnswer>("Take a merge back"),
         ("GET", paths::RECENT) => {
             answering::<RecentAnswer>("A user's turns, newest first").asking(&[
                 LIMIT,
@@ -146,6 +159,16 @@ fn admin(method: &str, path: &str) -> Option<Operation> {
         }
         ("GET", paths::ADMIN_KEYS) => answering::<KeysAnswer>("A tenant's keys"),
         ("DELETE", paths::ADMIN_KEY) => answering::<KeyAnswer>("Revoke a tenant's key"),
+        ("GET", paths::ADMIN_REVIEWS) => answering::<ReviewsAnswer>("Questions to operators")
+            .asking(&[("state", "string", false), LIMIT, CURSOR]),
+        ("POST", paths::ADMIN_REVIEW_ACCEPT) => {
+            answering::<ReviewAnswer>("They are one person: merge").taking::<DecisionBody>()
+        }
+        ("POST", paths::ADMIN_REVIEW_DECLINE) => {
+            answering::<ReviewAnswer>("They are two people: leave").taking::<DecisionBody>()
+        }
+        ("POST", paths::ADMIN_JOB_RUN) => answering::<JobRunAnswer>("Run a job now")
+            .asking(&[("dry_run", "boolean", false), ("tenant", "string", false)]),
         ("POST", paths::OPERATOR_KEYS) => {
             making::<MintedKeyAnswer>("Make an operator's key").taking::<MintOperatorKeyBody>()
         }

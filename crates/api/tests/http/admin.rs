@@ -1,4 +1,5 @@
 //! `/admin/…`
 
+mod jobs;
 mod keys;
 mod tenants;

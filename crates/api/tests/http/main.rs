@@ -12,6 +12,7 @@ mod limits;
 mod logs;
 mod operation;
 mod problems;
+mod redaction;
 mod request_ids;
 mod revocation;
 mod service;

@@ -8,7 +8,7 @@ use throughline_api::Settings;
 use throughline_tenancy::{Scope, Tenancy};
 
 use crate::doubles::SwitchedTenancy;
-use crate::service::{Service, call, get, service, service_with, tenant};
+use crate::service::{Service, append_body, call, get, service, service_with, tenant};
 
 const PATH: &str = "/v1/tenants/acme/users/01J0000000000000000000000A/turns";
 
@@ -26,7 +26,11 @@ async fn switched() -> (Service, Switch) {
         down: down.clone(),
         asked: asked.clone(),
     };
-    let service = service_with(Settings::default(), |capabilities| {
+    let settings = Settings {
+        metrics_open: true,
+        ..Settings::default()
+    };
+    let service = service_with(settings, |capabilities| {
         let inner = capabilities.tenancy.clone();
         capabilities.tenancy = Arc::new(SwitchedTenancy { inner, down, asked });
     })
@@ -124,4 +128,28 @@ async fn an_operator_can_revoke_their_own_key() {
         .call(get("/admin/operators/keys").key(&service.operator))
         .await;
     again.assert_problem(401, "unauthorized");
+}
+
+// an outage that hides behind the key's look-up must not look like quiet.
+#[tokio::test]
+async fn an_append_whose_key_cannot_be_checked_is_counted_as_not_stored() {
+    let (service, switch) = switched().await;
+    switch.down.store(true, Ordering::SeqCst);
+    let append = service.append(&append_body("k", "hi")).await;
+    let batch = json!({"turns": [append_body("k", "hi")]});
+    let batch = service.post("/v1/tenants/acme/turns/batch", &batch).await;
+    for answer in [append, batch] {
+        answer.assert_problem(503, "unavailable");
+        assert_eq!(answer.json()["outcome"], "not_stored");
+    }
+    let read = service.get(PATH).await;
+    read.assert_problem(503, "unavailable");
+    assert_eq!(read.json().get("outcome"), None);
+    let metrics = service.call(get("/metrics")).await.text();
+    for series in [
+        "ccm_append_failures_total{stage=\"sync\"} 2\n",
+        "ccm_write_failures_total{code=\"transport\"} 2\n",
+    ] {
+        assert!(metrics.contains(series), "{metrics}");
+    }
 }

@@ -3,6 +3,7 @@
 mod context;
 mod history;
 mod identities;
+mod one_person;
 mod recent;
 mod turns;
 mod users;

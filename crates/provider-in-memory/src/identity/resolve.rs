@@ -2,68 +2,209 @@
 
 use std::time::Duration;
 
-use throughline_domain::{Ids, Timestamp, UserId};
-use throughline_platform_identity::{ChannelUser, ClaimSource, Identity, Resolved};
+use throughline_domain::{Actor, Ids, MergeId, Timestamp, UserId};
+use throughline_platform_identity::{
+    ChannelUser, ClaimEffect, ClaimPolicy, ClaimSource, ClaimState, FirstSight, Identity,
+    MergeSource, Merged, NormalizedEmail, Profile, Resolved, claim_actor, first_sight, given_up,
+    later_sight,
+};
 
-use crate::state::{Known, People};
+use super::merge::{self, Act};
+use super::review;
+use crate::people::{People, StoredClaim};
+use crate::state::TenantState;
 
 /// How stale `last_seen_at` may be (T-55).
 const SEEN_WITHIN: Duration = Duration::from_mins(1);
 
 pub(super) fn resolve(
-    people: &mut People,
+    state: &mut TenantState,
     who: &ChannelUser,
     ids: &dyn Ids,
     now: Timestamp,
 ) -> Resolved {
-    if let Some(known) = people.identities.get_mut(&who.id) {
-        see_again(&mut known.identity, who, now);
+    let actor: Actor = claim_actor();
+    let act = Act {
+        actor: &actor,
+        ids,
+        now,
+    };
+    let policy = policy(state);
+    if let Some(known) = state.people.identities.get(&who.id) {
+        let account = known.account;
+        let root = state.people.root(account).unwrap_or(account);
+        see_again(&mut state.people, who, (account, root), &policy, act);
         return Resolved {
-            user_id: known.user,
+            user_id: root,
+            account_id: account,
             is_new: false,
         };
     }
-    let user_id = UserId::new(ids.ulid(now));
-    let known = Known {
-        user: user_id,
-        identity: first_sight(who, now),
+    see_first(state, who, &policy, act)
+}
+
+/// What the tenant says about addresses.
+pub(super) fn policy(state: &TenantState) -> ClaimPolicy {
+    let config = &state.tenant.config;
+    ClaimPolicy {
+        auto_merge: config.auto_merge_on_email,
+        verified_kinds: config.verified_email_kinds.clone(),
+        ttl: config.email_claim_ttl(),
+    }
+}
+
+fn see_first(
+    state: &mut TenantState,
+    who: &ChannelUser,
+    policy: &ClaimPolicy,
+    act: Act<'_>,
+) -> Resolved {
+    let account = UserId::new(act.ids.ulid(act.now));
+    let profile = Profile::of(who);
+    let vouched = policy.vouched(who.id.kind, &profile);
+    let claim = vouched.as_ref().and_then(|email| state.people.claim(email));
+    let decision = first_sight(policy, &who.id, claim.as_ref(), act.now);
+    let attached = matches!(decision, FirstSight::Attach(_));
+    let source = if attached {
+        ClaimSource::AutoEmail
+    } else {
+        ClaimSource::System
     };
-    people.users.insert(user_id, vec![who.id.clone()]);
-    people.identities.insert(who.id.clone(), known);
+    state
+        .people
+        .mint(account, identity(who, profile, source, act.now));
+    let (effect, user_id) = match decision {
+        FirstSight::NewUser => (ClaimEffect::Take, account),
+        FirstSight::Attach(holder) => {
+            attach(state, account, holder, act);
+            (ClaimEffect::Confirm, holder)
+        }
+        FirstSight::NewUserWithReview {
+            holder,
+            reason,
+            claim,
+        } => {
+            review::raise(&mut state.people, (holder, account), reason, act);
+            (claim, account)
+        }
+    };
+    if let Some(email) = vouched {
+        apply(&mut state.people, email, effect, account, act.now);
+    }
     Resolved {
         user_id,
-        is_new: true,
+        account_id: account,
+        is_new: !attached,
     }
 }
 
-fn first_sight(who: &ChannelUser, now: Timestamp) -> Identity {
+/// A merge like any other, of somebody who has said nothing yet.
+fn attach(state: &mut TenantState, account: UserId, holder: UserId, act: Act<'_>) {
+    state.people.put_under(account, holder);
+    let merged = Merged {
+        merge_id: MergeId::new(act.ids.ulid(act.now)),
+        user_id: holder,
+        merged_identities: 1,
+        moved_turns: 0,
+    };
+    merge::record(state, &merged, account, MergeSource::AutoEmail, act);
+}
+
+fn identity(
+    who: &ChannelUser,
+    profile: Profile,
+    claim_source: ClaimSource,
+    now: Timestamp,
+) -> Identity {
     Identity {
         id: who.id.clone(),
-        display_name: who.display_name().map(str::to_owned),
-        email: who.email().map(str::to_owned),
-        email_verified: who.email_verified().unwrap_or(false),
+        display_name: profile.display_name,
+        email: profile.email,
+        email_verified: profile.email_verified,
         first_seen_at: now,
         last_seen_at: now,
-        claim_source: ClaimSource::System,
+        claim_source,
     }
 }
 
-/// What is given replaces, what is absent stays (T-02).
-fn see_again(identity: &mut Identity, who: &ChannelUser, now: Timestamp) {
-    if let Some(name) = who.display_name() {
-        identity.display_name = Some(name.to_owned());
+fn see_again(
+    people: &mut People,
+    who: &ChannelUser,
+    (account, root): (UserId, UserId),
+    policy: &ClaimPolicy,
+    act: Act<'_>,
+) {
+    let Some(known) = people.identities.get_mut(&who.id) else {
+        return;
+    };
+    let stored = &mut known.identity;
+    let before = Profile {
+        display_name: stored.display_name.take(),
+        email: stored.email.take(),
+        email_verified: stored.email_verified,
+    };
+    let after = before.after(who);
+    stored.display_name.clone_from(&after.display_name);
+    stored.email.clone_from(&after.email);
+    stored.email_verified = after.email_verified;
+    let seen_again = act.now.since(stored.last_seen_at) >= SEEN_WITHIN;
+    if seen_again {
+        stored.last_seen_at = act.now;
     }
-    if let Some(email) = who.email() {
-        if identity.email.as_deref() != Some(email) {
-            // What was said of the old address says nothing of this one (T-03).
-            identity.email_verified = false;
-            identity.email = Some(email.to_owned());
-        }
-        if let Some(verified) = who.email_verified() {
-            identity.email_verified = verified;
-        }
+    if !policy.auto_merge || (before == after && !seen_again) {
+        return;
     }
-    if now.since(identity.last_seen_at) >= SEEN_WITHIN {
-        identity.last_seen_at = now;
+    if let Some(old) = given_up(&before, &after) {
+        lapse(people, &old, root);
+    }
+    let Some(email) = policy.vouched(who.id.kind, &after) else {
+        return;
+    };
+    let claim = people.claim(&email);
+    let decision = later_sight(policy, root, claim.as_ref(), act.now);
+    if let Some((holder, reason)) = decision.review {
+        review::raise(people, (holder, root), reason, act);
+    }
+    apply(people, email, decision.claim, account, act.now);
+}
+
+fn lapse(people: &mut People, email: &NormalizedEmail, root: UserId) {
+    let members = people.members(root);
+    if let Some(claim) = people.claims.get_mut(email)
+        && claim.state == ClaimState::Live
+        && members.contains(&claim.account)
+    {
+        claim.state = ClaimState::Lapsed;
+    }
+}
+
+fn apply(
+    people: &mut People,
+    email: NormalizedEmail,
+    effect: ClaimEffect,
+    account: UserId,
+    now: Timestamp,
+) {
+    match effect {
+        ClaimEffect::Leave => {}
+        ClaimEffect::Take => {
+            let claim = StoredClaim {
+                account,
+                state: ClaimState::Live,
+                last_confirmed_at: now,
+            };
+            people.claims.insert(email, claim);
+        }
+        ClaimEffect::Confirm => {
+            if let Some(claim) = people.claims.get_mut(&email) {
+                claim.state = ClaimState::Live;
+                claim.last_confirmed_at = now;
+            }
+        }
+        ClaimEffect::Revoke => {
+            if let Some(claim) = people.claims.get_mut(&email) {
+                claim.state = ClaimState::Revoked;
+            }
+        }
     }
 }

@@ -3,16 +3,14 @@
 use throughline_domain::UserId;
 use throughline_platform_identity::{Identity, User, UserStatus};
 
-use crate::state::People;
+use crate::people::People;
 
+/// `None` for one that never was, or was forgotten.
 pub(super) fn read(people: &People, user: UserId) -> Option<User> {
-    let mut identities: Vec<Identity> = people
-        .users
-        .get(&user)?
-        .iter()
-        .filter_map(|id| people.identities.get(id))
-        .map(|known| known.identity.clone())
-        .collect();
+    let root = people.root(user)?;
+    let members = people.members(root);
+    let known = people.identities_of(&members);
+    let mut identities: Vec<Identity> = known.map(|known| known.identity.clone()).collect();
     // By the kind's word, as a store that keeps words sorts it.
     identities.sort_by(|a, b| {
         let place = |of: &Identity| (of.first_seen_at, of.id.kind.as_str());
@@ -21,9 +19,9 @@ pub(super) fn read(people: &People, user: UserId) -> Option<User> {
             .then_with(|| a.id.id().cmp(b.id.id()))
     });
     Some(User {
-        user_id: user,
+        user_id: root,
         status: UserStatus::Active,
         identities,
-        merged_user_ids: Vec::new(),
+        merged_user_ids: people.merged_into(root),
     })
 }

@@ -8,6 +8,7 @@ use throughline_conversation_memory::{
 };
 use throughline_domain::{Ids, TenantId, Timestamp, TurnId};
 
+use crate::retention::trim;
 use crate::state::{Log, Row, TenantState};
 
 /// Every turn is refused: the tenant is not there.
@@ -39,15 +40,31 @@ fn one(
     ids: &dyn Ids,
     now: Timestamp,
 ) -> Result<Appended, AppendError> {
-    if !state.people.users.contains_key(&turn.user()) {
-        return Err(rejected(&turn, RejectReason::UnknownUser));
-    }
+    // The fence: a merged id stands for its survivor, a forgotten one is refused (D-05).
+    let Some(user) = state.people.root(turn.user()) else {
+        let forgotten = state.people.status(turn.user()).is_some();
+        let reason = if forgotten {
+            RejectReason::Gone
+        } else {
+            RejectReason::UnknownUser
+        };
+        return Err(rejected(&turn, reason));
+    };
     if let Some(stored) = state.log.by_key.get(turn.key()) {
-        return if stored.user == turn.user() && stored.said.digest() == turn.digest() {
+        return if stored.user == user && stored.said.digest() == turn.digest() {
             Ok(answer(AppendOutcome::Duplicate, stored))
         } else {
             Err(rejected(&turn, RejectReason::IdempotencyMismatch))
         };
+    }
+    let tombstone = turn.key().digest(&state.tenant.id);
+    if state
+        .log
+        .tombstones
+        .get(&tombstone)
+        .is_some_and(|until| now < *until)
+    {
+        return Err(rejected(&turn, RejectReason::Gone));
     }
     let ttl = state.tenant.config.ttl();
     let Landing::At(created_at) = landing_time(turn.said_at(), now, ttl) else {
@@ -56,12 +73,15 @@ fn one(
     let row = Arc::new(Row {
         id: TurnId::new(ids.ulid(now)),
         seq: state.log.last_seq + 1,
-        user: turn.user(),
+        user,
+        origin: turn.user(),
         created_at,
         expires_at: created_at.plus(ttl),
-        said: turn,
+        said: Arc::new(turn),
+        failures: 0,
     });
     state.log.insert(row.clone());
+    trim(state, user, now);
     Ok(answer(AppendOutcome::Stored, &row))
 }
 
@@ -89,6 +109,7 @@ impl Log {
         let scope = row.said.scope().clone();
         self.last_seq = row.seq;
         self.by_key.insert(row.said.key().clone(), row.clone());
+        self.file(&row);
         let user = self.by_user.entry(row.user).or_default();
         user.usage.turn_count += 1;
         user.usage.byte_count += row.said.bytes();

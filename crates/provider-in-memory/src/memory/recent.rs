@@ -12,28 +12,42 @@ use crate::state::{Row, TenantState, UserLog};
 
 /// What was found, still shared with the store: the texts are copied when the lock is free again.
 #[derive(Default)]
-pub(super) struct Found {
+pub(crate) struct Found {
     rows: Vec<Arc<Row>>,
     more: bool,
     pending: u32,
 }
 
-pub(super) fn find(
+/// What becomes of turns that nobody has scanned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pending {
+    LeftOut,
+    Shown,
+}
+
+pub(crate) fn find(
     state: &TenantState,
     user: UserId,
     query: &RecentQuery,
+    pending: Pending,
     now: Timestamp,
 ) -> Found {
-    let Some(user) = state.log.by_user.get(&user) else {
+    let Some(user) = state.log_of(user) else {
         return Found::default();
     };
     let ttl = state.tenant.config.ttl();
     let range = range(query, now, ttl);
     let wanted = |row: &Row| row.is_readable(now, ttl) && matches(row, query);
     let limit = query.limit.get();
-    let pending = count_pending(user, range.clone(), limit, &wanted);
+    let shown = |row: &Row| {
+        pending == Pending::Shown || row.said.redaction().state() != RedactionState::Pending
+    };
+    let left_out = match pending {
+        Pending::LeftOut => count_pending(user, range.clone(), limit, &wanted),
+        Pending::Shown => 0,
+    };
     let mut rows: Vec<_> = newest_first(&user.turns, range)
-        .filter(|row| row.said.redaction().state() != RedactionState::Pending && wanted(row))
+        .filter(|row| shown(row) && wanted(row))
         .take(limit as usize + 1)
         .cloned()
         .collect();
@@ -42,7 +56,7 @@ pub(super) fn find(
     Found {
         rows,
         more,
-        pending,
+        pending: left_out,
     }
 }
 
@@ -83,7 +97,7 @@ fn matches(row: &Row, query: &RecentQuery) -> bool {
 }
 
 impl Found {
-    pub(super) fn into_page(self) -> RecentPage {
+    pub(crate) fn into_page(self) -> RecentPage {
         let last = self.rows.last().filter(|_| self.more);
         RecentPage {
             next: last.map(|row| row.position()),

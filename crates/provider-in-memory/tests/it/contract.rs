@@ -1,4 +1,4 @@
-//! Every case of the three suites.
+//! Every case of the suites.
 
 mod tenancy {
     throughline_tenancy::tenancy_contract!(crate::subject::subject);
@@ -10,4 +10,20 @@ mod identity {
 
 mod memory {
     throughline_conversation_memory::conversation_memory_contract!(crate::subject::subject);
+}
+
+mod retention {
+    throughline_conversation_memory::retention_contract!(crate::subject::subject);
+}
+
+mod one_person {
+    throughline_erasure::one_person_contract!(crate::subject::subject);
+}
+
+mod redaction {
+    throughline_conversation_memory::redaction_contract!(crate::subject::subject);
+}
+
+mod swept {
+    throughline_erasure::swept_contract!(crate::subject::subject);
 }

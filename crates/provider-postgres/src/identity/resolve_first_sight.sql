@@ -1,9 +1,12 @@
 -- resolve_first_sight
 with minted as (
     insert into users (
-        tenant_id, user_id, status, generation, turn_count, byte_count, version, created_at, updated_at
+        tenant_id, user_id, status, merged_into, generation, turn_count, byte_count, version,
+        created_at, updated_at
     )
-    values ($1, $4, 'active', 1, 0, 0, 0, $9, $9)
+    values ($1, $4,
+        case when $10::uuid is null then 'active' else 'merged' end, $10, 1, 0, 0, 0, $9, $9
+    )
     returning tenant_id, user_id
 )
 insert into platform_identities (

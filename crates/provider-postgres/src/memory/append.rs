@@ -5,6 +5,7 @@ mod decide;
 mod recover;
 mod seen;
 mod transaction;
+mod trim;
 
 use std::collections::VecDeque;
 use std::ops::Range;

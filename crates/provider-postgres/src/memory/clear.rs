@@ -25,7 +25,7 @@ pub(super) static CLEAR: ForTenant = ForTenant(Statement {
 });
 
 /// Tells a watermark that stood farther on already from a tenant that does not exist.
-pub(super) static EXISTS: ForTenant = ForTenant(Statement {
+pub(crate) static EXISTS: ForTenant = ForTenant(Statement {
     name: "clear_tenant",
     sql: "-- clear_tenant\n\
           select\n\

@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::row::Reader;
 
 /// The turns in the order of their rows; a row without an id is that of a tenant without turns.
-pub(super) fn turns(rows: &[Row]) -> Result<Vec<Turn>, StoreError> {
+pub(crate) fn turns(rows: &[Row]) -> Result<Vec<Turn>, StoreError> {
     let mut turns = Vec::with_capacity(rows.len());
     for row in rows {
         let row = Reader {

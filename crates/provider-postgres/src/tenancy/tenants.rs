@@ -6,6 +6,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use crate::error::StoreError;
+use crate::identity::back_fill;
 use crate::row::{Reader, bigint};
 use crate::statement::{ForOperator, ForTenant, Statement};
 use crate::store::PostgresStore;
@@ -105,12 +106,15 @@ pub(super) async fn configure(
     expected_revision: Option<u64>,
 ) -> Result<Tenant, TenancyError> {
     config.validate()?;
-    let expected = expected_revision.map(bigint);
-    let rows = store
-        .sessions
-        .query(tenant, &CONFIGURE, &[&written(config)?, &expected])
-        .await
-        .map_err(|error| error.tenancy(None))?;
+    let text = written(config)?;
+    let rows = change_rules(
+        store,
+        tenant,
+        (config, &text),
+        expected_revision.map(bigint),
+    )
+    .await
+    .map_err(|error| error.tenancy(None))?;
     if let Some(changed) = first(&rows)? {
         return Ok(changed);
     }
@@ -120,6 +124,39 @@ pub(super) async fn configure(
             ..
         }) => Err(TenancyError::StaleRevision { current }),
         None => Err(TenancyError::UnknownTenant(tenant.clone())),
+    }
+}
+
+/// A transaction: rules by which more addresses join people come with the claims of those who
+/// verified one earlier (D-06).
+async fn change_rules(
+    store: &PostgresStore,
+    tenant: &TenantId,
+    (config, text): (&TenantConfig, &str),
+    expected_revision: Option<i64>,
+) -> Result<Vec<Row>, StoreError> {
+    let session = store.sessions.session().await?;
+    let bound = session.bound(tenant);
+    session.begin().await?;
+    let done = async {
+        let before = bound.query(&READ, &[]).await?;
+        let rows = bound
+            .query(&CONFIGURE, &[&text, &expected_revision])
+            .await?;
+        let before = before.first().map(tenant_of).transpose()?;
+        let more = before.is_some_and(|before| config.claims_more_than(&before.config));
+        if more && !rows.is_empty() {
+            back_fill(store, &session, tenant, text).await?;
+        }
+        Ok(rows)
+    };
+    match done.await {
+        Ok(rows) => session.commit().await.map(|()| rows),
+        Err(error) => {
+            // A lost connection cannot roll back; the first error is the one to tell.
+            let _ = session.rollback().await;
+            Err(error)
+        }
     }
 }
 

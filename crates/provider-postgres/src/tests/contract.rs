@@ -26,3 +26,19 @@ mod memory_one_tenant_each {
 mod memory_unnamed {
     throughline_conversation_memory::conversation_memory_contract!(crate::tests::scratch::unnamed);
 }
+
+mod one_person {
+    throughline_erasure::one_person_contract!(crate::tests::scratch::prepared);
+}
+
+mod retention {
+    throughline_conversation_memory::retention_contract!(crate::tests::scratch::prepared);
+}
+
+mod redaction {
+    throughline_conversation_memory::redaction_contract!(crate::tests::scratch::prepared);
+}
+
+mod swept {
+    throughline_erasure::swept_contract!(crate::tests::scratch::prepared);
+}

@@ -14,8 +14,6 @@ insert into tenant_streams select 't' || n, 10000 from generate_series(0, 9) n;
 insert into users
 select 't' || n % 10, lpad(to_hex(n / 10), 32, '0')::uuid, 'active', null, 1, 100, 1000, 1, '2023-11-01', '2023-11-01'
 from generate_series(0, 99999) n;
-insert into idempotency_tombstones select 't' || n % 10, 'd' || n, 'ttl', '2024-01-01'
-from generate_series(0, 9999) n;
 insert into cross_channel_messages
 select 't' || n % 10, lpad(to_hex(n), 32, '0')::uuid, n / 10,
     lpad(to_hex(n / 10 % 100), 32, '0')::uuid, lpad(to_hex(n / 10 % 100), 32, '0')::uuid,
@@ -25,6 +23,9 @@ select 't' || n % 10, lpad(to_hex(n), 32, '0')::uuid, n / 10,
     timestamptz '2023-11-02 00:00:00Z' + n * interval '1 second',
     timestamptz '2023-11-02 00:00:00Z' + n * interval '1 second', '2024-02-01'
 from generate_series(0, 99999) n;
+insert into idempotency_tombstones
+select 't' || n % 10, sha256(convert_to('gone ' || n, 'UTF8')), 'erased', '2024-02-01'
+from generate_series(0, 9999) n;
 analyze;
 ";
 
@@ -149,4 +150,28 @@ async fn append_locks_users_in_sorted_order_by_their_key() {
     // Locked after it was sorted.
     let (lock, sort) = (plan.find("LockRows").unwrap(), plan.find("Sort").unwrap());
     assert!(lock < sort, "{plan}");
+}
+
+#[tokio::test]
+async fn what_waits_for_a_scan_is_found_by_its_indexes() {
+    let (_database, client) = filled().await;
+    let due = plan(&client, "redaction_due", "'t1', 2, 64, array[]::uuid[]").await;
+    let indexes = [
+        "cross_channel_messages_unscanned",
+        "cross_channel_messages_detector",
+    ];
+    assert_indexed(&due, &indexes);
+    client.batch_execute("deallocate p").await.unwrap();
+    let tenants = plan(&client, "redaction_tenants_due", "'', 1, 200").await;
+    assert_indexed(&tenants, &indexes);
+    client.batch_execute("deallocate p").await.unwrap();
+    let backlog = plan(&client, "redaction_backlog", "1000000").await;
+    assert_indexed(&backlog, &["cross_channel_messages_unscanned"]);
+    client.batch_execute("deallocate p").await.unwrap();
+    let settle = format!(
+        "'t1', array[{USER}::uuid], array['pending'], array[null::integer], array[0], \
+         array['clean'], array[1], array[null::text], array[0]"
+    );
+    let settle = plan(&client, "redaction_settle", &settle).await;
+    assert_indexed(&settle, &["cross_channel_messages_pkey"]);
 }

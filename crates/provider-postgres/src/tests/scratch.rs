@@ -4,12 +4,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use throughline_conversation_memory::ConversationMemory;
-use throughline_conversation_memory::contract::Subject as MemorySubject;
-use throughline_domain::{ManualClock, SystemIds, TenantId, Timestamp, UserId};
+use throughline_conversation_memory::contract::{
+    RedactionSubject, RetentionSubject, Subject as MemorySubject,
+};
+use throughline_conversation_memory::{
+    Audit, ConversationMemory, Leases, RawReads, RedactionQueue, Retention,
+};
+use throughline_domain::{Actor, ManualClock, SystemIds, TenantId, Timestamp, UserId};
+use throughline_erasure::Erasure;
+use throughline_erasure::contract::{
+    Subject as OnePersonSubject, SweptSubject as OnePersonSweptSubject,
+};
 use throughline_platform_identity::contract::Subject as IdentitySubject;
-use throughline_platform_identity::{ChannelUser, PlatformIdentity, PlatformKind};
-use throughline_scratch_postgres::{Database, Shared};
+use throughline_platform_identity::{ChannelUser, MergeSource, PlatformIdentity, PlatformKind};
+use throughline_scratch_postgres::{Database, Installation, Shared};
 use throughline_tenancy::contract::Subject as TenancySubject;
 use throughline_tenancy::{Tenancy, TenantConfig};
 
@@ -159,5 +167,97 @@ impl MemorySubject for Scratch {
         let number = self.next_user.fetch_add(1, Ordering::Relaxed);
         let who = ChannelUser::new(PlatformKind::Custom, &format!("scratch {number}")).unwrap();
         self.store.resolve(tenant, &who).await.unwrap().user_id
+    }
+}
+
+impl RedactionSubject for Scratch {
+    fn queue(&self) -> Arc<dyn RedactionQueue> {
+        self.store.clone()
+    }
+
+    fn raw(&self) -> Arc<dyn RawReads> {
+        self.store.clone()
+    }
+
+    fn audit(&self) -> Arc<dyn Audit> {
+        self.store.clone()
+    }
+}
+
+#[async_trait]
+impl OnePersonSubject for Scratch {
+    fn tenancy(&self) -> Arc<dyn Tenancy> {
+        self.store.clone()
+    }
+
+    fn identity(&self) -> Arc<dyn PlatformIdentity> {
+        self.store.clone()
+    }
+
+    fn memory(&self) -> Arc<dyn ConversationMemory> {
+        self.store.clone()
+    }
+
+    fn erasure(&self) -> Arc<dyn Erasure> {
+        self.store.clone()
+    }
+
+    fn audit(&self) -> Arc<dyn Audit> {
+        self.store.clone()
+    }
+
+    fn clock(&self) -> Arc<ManualClock> {
+        self.clock.clone()
+    }
+
+    /// `pg_dump`, one insert a row, so that each line says its table.
+    async fn dump(&self) -> Option<String> {
+        let programs = Installation::find().unwrap();
+        let dumped = std::process::Command::new(programs.tool("pg_dump").unwrap())
+            .args(["--data-only", "--inserts", "--dbname", self.database.url()])
+            .output()
+            .unwrap();
+        assert!(
+            dumped.status.success(),
+            "{}",
+            String::from_utf8_lossy(&dumped.stderr)
+        );
+        Some(String::from_utf8(dumped.stdout).unwrap())
+    }
+}
+
+#[async_trait]
+impl RetentionSubject for Scratch {
+    fn retention(&self) -> Arc<dyn Retention> {
+        self.store.clone()
+    }
+
+    fn leases(&self) -> Arc<dyn Leases> {
+        self.store.clone()
+    }
+
+    async fn set_caps(&self, tenant: &TenantId, turns: u64, bytes: u64) {
+        let read = self.store.tenant(tenant).await.unwrap();
+        let mut config = read.unwrap().config;
+        (config.turn_cap, config.byte_cap) = (turns, bytes);
+        self.store.configure(tenant, config, None).await.unwrap();
+    }
+
+    /// A merge is what writes one.
+    async fn write_audit_entry(&self, tenant: &TenantId) {
+        let one = MemorySubject::user(self, tenant).await;
+        let other = MemorySubject::user(self, tenant).await;
+        let actor = Actor::parse("root").unwrap();
+        let merged = self
+            .store
+            .merge(tenant, one, other, MergeSource::Manual, &actor)
+            .await;
+        merged.unwrap();
+    }
+}
+
+impl OnePersonSweptSubject for Scratch {
+    fn retention(&self) -> Arc<dyn Retention> {
+        self.store.clone()
     }
 }

@@ -4,6 +4,7 @@
 use super::Scanner;
 use super::value::{self, Link, is_believable, is_placeholder};
 use crate::Entity;
+use crate::covered::placeholder_follows;
 use crate::rule::{Rule, Strength};
 use crate::text::{byte_at, byte_before, is_word, run_end, starts_token};
 
@@ -136,6 +137,10 @@ pub(crate) fn named(
 ) -> Option<usize> {
     let bytes = scanner.bytes();
     let name = &bytes[start..name_end];
+    // The label of a mask is the name of nothing.
+    if byte_before(bytes, start) == b'[' && placeholder_follows(bytes, start - 1) {
+        return None;
+    }
     let flag = bytes[..start].ends_with(b"--") || bytes[..start].ends_with(b"--db-");
     // Short names are words of other words: `compass`, `bypass`, `signal`.
     let short = name.len() <= 4 || kind == Kind::Loose;
@@ -145,14 +150,21 @@ pub(crate) fn named(
     let (from, link) = link(bytes, name_end, flag)?;
     // "pass to …" is a verb and its object.
     if name.eq_ignore_ascii_case(b"pass")
-        && link == Link::Verb
+        && matches!(link, Link::Verb | Link::Bare)
         && !bytes[name_end..].starts_with(b" is")
     {
         return None;
     }
     let to = value::end(scanner, from, link);
+    let covered = scanner
+        .found
+        .last()
+        .is_some_and(|last| last.start <= from && last.end == to);
+    if covered {
+        return Some(to);
+    }
     let text = &scanner.text()[from..to];
-    if is_placeholder(text) || !is_believable(text, kind, link, &scanner.text()[to..]) {
+    if !is_believable(text, kind, link, &scanner.text()[to..]) || is_placeholder(text) {
         return None;
     }
     let rule = if kind == Kind::Password {
@@ -211,7 +223,11 @@ fn link(bytes: &[u8], name_end: usize, flag: bool) -> Option<(usize, Link)> {
     if flag {
         return Some(opened(bytes, tie));
     }
-    let (from, link) = opened(bytes, verb_end(bytes, tie)?);
+    let start = verb_end(bytes, tie)?;
+    let (from, link) = opened(bytes, start);
+    if start == tie && link == Link::Sign {
+        return Some((from, Link::Bare));
+    }
     Some((from, if link == Link::Sign { Link::Verb } else { link }))
 }
 
@@ -371,6 +387,8 @@ mod tests {
         }
         for text in [
             "the password is incorrect.",
+            "a password 2fa-enabled account",
+            "TRUST_TOKEN *TRUST_TOKEN_new1(const x2)",
             "max_tokens=4096",
             "the secret is communication",
             "compass: north-5west",

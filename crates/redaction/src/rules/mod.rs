@@ -11,6 +11,7 @@ pub(crate) mod ip;
 pub(crate) mod mac;
 pub(crate) mod number;
 pub(crate) mod phone;
+mod phone_extension;
 mod phone_shape;
 pub(crate) mod ssn;
 mod tld;
@@ -21,7 +22,7 @@ mod value;
 
 use crate::Entity;
 use crate::context::{Context, Lexicon};
-use crate::covered::{Covered, placeholder_before};
+use crate::covered::Covered;
 use crate::detector::MASKED_BY_DEFAULT;
 use crate::rule::{Candidate, Rule, Strength};
 
@@ -143,12 +144,7 @@ impl<'t> Scanner<'t> {
     }
 
     pub(crate) fn context(&self, start: usize, end: usize) -> Context {
-        let covered = |at| {
-            self.covered
-                .ending_at(at)
-                .or_else(|| placeholder_before(self.bytes(), at))
-        };
-        self.lexicon.around(self.bytes(), start, end, covered)
+        self.lexicon.around(self.bytes(), start, end, &self.covered)
     }
 
     /// Whether the text is nothing but numbers, as an answer to a question may be.

@@ -3,11 +3,12 @@
 use super::Scanner;
 use super::calling_code::is_international;
 use super::number::{Clump, Group, Sep, is_embedded, joined_after, joined_before};
+use super::phone_extension::{extension_end, has_extension};
 use super::phone_shape::{self, Shape};
 use crate::Entity;
 use crate::context::{Context, Topic};
 use crate::rule::{Rule, Strength};
-use crate::text::{byte_at, byte_before, count, ends_token, is_word, run_end, run_start};
+use crate::text::{byte_at, byte_before, count, is_word, run_start};
 
 pub(crate) static INTERNATIONAL: Rule = Rule {
     id: "phone-international",
@@ -150,6 +151,10 @@ fn national(scanner: &mut Scanner<'_>, clump: &Clump, first: usize, start: usize
         }
         let whole = stands_apart(groups, first, to);
         let shape = phone_shape::of(bytes, taken, open);
+        // A part of a row is no number, and most rows end here, before their words are read.
+        if shape == Shape::Never || !whole {
+            continue;
+        }
         let context = *context.get_or_insert_with(|| scanner.context(from, end));
         if total <= 7 && is_house_number(bytes, end) && !context.tells(Topic::Phone) {
             continue;
@@ -249,36 +254,6 @@ fn close_paren(bytes: &[u8], start: usize, end: usize) -> usize {
     } else {
         end
     }
-}
-
-fn has_extension(bytes: &[u8], end: usize) -> bool {
-    extension_end(bytes, end).is_some()
-}
-
-/// `x123`, `ext. 123`, `#123` and their like, up to six digits.
-fn extension_end(bytes: &[u8], end: usize) -> Option<usize> {
-    const WORDS: [&[u8]; 9] = [
-        b"extension",
-        b"ext.",
-        b"ext",
-        b"ex.",
-        b"xtn",
-        b"x.",
-        b"x",
-        b"poste",
-        b"#",
-    ];
-    let mut at = run_end(bytes, end, 2, |byte| byte == b' ' || byte == b',');
-    let word = WORDS.iter().find(|word| {
-        bytes
-            .get(at..at + word.len())
-            .is_some_and(|here| here.eq_ignore_ascii_case(word))
-    })?;
-    at = run_end(bytes, at + word.len(), 2, |byte| {
-        matches!(byte, b' ' | b':')
-    });
-    let stop = run_end(bytes, at, 7, |byte| byte.is_ascii_digit());
-    (stop > at && stop - at <= 6 && ends_token(bytes, stop)).then_some(stop)
 }
 
 fn finish(

@@ -18,6 +18,10 @@ pub(crate) enum Shape {
 }
 
 pub(crate) fn of(bytes: &[u8], groups: &[Group], open: bool) -> Shape {
+    // Single digits in a row are a list; most of what is asked about ends here.
+    if groups.iter().filter(|group| group.len() == 1).count() > 2 {
+        return Shape::Never;
+    }
     let lengths: Vec<usize> = groups.iter().map(Group::len).collect();
     let total: usize = lengths.iter().sum();
     if lengths.len() == 1 {

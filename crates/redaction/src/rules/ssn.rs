@@ -38,15 +38,11 @@ pub(crate) static ITIN: Rule = Rule {
 
 pub(crate) fn at(scanner: &mut Scanner<'_>, clump: &Clump, first: usize) -> Option<usize> {
     let groups = &clump.groups()[first..];
-    let lengths: Vec<usize> = groups
-        .iter()
-        .take(3)
-        .map(super::number::Group::len)
-        .collect();
-    let (taken, sep) = match lengths.as_slice() {
-        [3, 2, 4] if groups[0].sep == groups[1].sep => (3, groups[0].sep),
-        [5, 4, ..] | [3, 6, ..] => (2, groups[0].sep),
-        [9, ..] => (1, Sep::None),
+    let len = |at: usize| groups.get(at).map_or(0, super::number::Group::len);
+    let (taken, sep) = match (len(0), len(1), len(2)) {
+        (3, 2, 4) if groups[0].sep == groups[1].sep => (3, groups[0].sep),
+        (5, 4, _) | (3, 6, _) => (2, groups[0].sep),
+        (9, _, _) => (1, Sep::None),
         _ => return None,
     };
     if !matches!(sep, Sep::None | Sep::Space | Sep::Dash | Sep::Dot) {

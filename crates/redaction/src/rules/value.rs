@@ -15,6 +15,8 @@ pub(crate) enum Link {
     Quoted(u8),
     /// "is", and the like in other languages.
     Verb,
+    /// Nothing but a space.
+    Bare,
 }
 
 impl Link {
@@ -23,7 +25,7 @@ impl Link {
         match self {
             Self::Quoted(quote) => matches!(byte, b'\n' | b'\\') || byte == quote,
             Self::Sign => byte.is_ascii_whitespace() || b"\"'`,;<>|&\\".contains(&byte),
-            Self::Verb => byte.is_ascii_whitespace() || b"\"`<>\\".contains(&byte),
+            Self::Verb | Self::Bare => byte.is_ascii_whitespace() || b"\"`<>\\".contains(&byte),
         }
     }
 }
@@ -34,7 +36,7 @@ pub(crate) fn end(scanner: &mut Scanner<'_>, from: usize, link: Link) -> usize {
     let known = match link {
         Link::Quoted(_) => return run_end(bytes, from, usize::MAX, |byte| !link.ends_before(byte)),
         Link::Sign => &mut scanner.value_ends[0],
-        Link::Verb => &mut scanner.value_ends[1],
+        Link::Verb | Link::Bare => &mut scanner.value_ends[1],
     };
     if !(known.0..known.1).contains(&from) {
         *known = (
@@ -127,9 +129,9 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
     ];
     let lower = head(value).to_ascii_lowercase();
     let text = lower.trim_matches(|ch: char| matches!(ch, '"' | '\'' | '[' | ']' | '(' | ')'));
-    let masked = memchr::memchr_iter(b'[', value.as_bytes())
+    let masked = memchr::memchr_iter(b'[', head(value).as_bytes())
         .take(8)
-        .any(|open| placeholder_follows(value.as_bytes(), open));
+        .any(|open| placeholder_follows(head(value).as_bytes(), open));
     masked
         || text.is_empty()
         || matches!(
@@ -173,6 +175,11 @@ pub(crate) fn is_believable(value: &str, kind: Kind, link: Link, rest: &str) -> 
         .count();
     let upper_inside =
         value.chars().skip(1).any(char::is_uppercase) && value.chars().any(char::is_lowercase);
+    if link == Link::Bare && kind == Kind::Password {
+        // "password protected" is no password: only what nobody would take for a word.
+        let strange = symbols > 0 || upper_inside;
+        return strange && figures > 0 && letters > 0 && value.len() >= 8 && !value.contains(' ');
+    }
     match kind {
         Kind::Password => {
             let mixed = letters > 0 && figures > 0 || symbols > 0 && letters + figures >= 4;
@@ -261,6 +268,7 @@ fn is_pass_phrase(value: &str, link: Link, rest: &str) -> bool {
 
 /// Calls, members and types are how programs speak of secrets without holding one.
 pub(crate) fn looks_like_code(value: &str) -> bool {
+    let value = value.trim_start_matches(['*', '&']);
     let member = value.split('.').count() > 1
         && value.split('.').all(|part| {
             part.bytes()

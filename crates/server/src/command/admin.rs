@@ -15,7 +15,7 @@ use crate::store;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    flags: DatabaseFlags,
+    pub(crate) flags: DatabaseFlags,
     /// Print JSON, in the shapes of the HTTP surface
     #[arg(long, global = true)]
     json: bool,

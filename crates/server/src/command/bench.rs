@@ -1,111 +1,49 @@
-//! `throughline bench`: the service beside the database's own benchmark.
+//! `throughline bench`: figures, measured where it runs.
 
-use std::path::PathBuf;
-use std::time::Duration;
+mod redaction;
+mod redaction_cost;
+mod service;
 
-use secrecy::{ExposeSecret as _, SecretString};
-use throughline_bench::{Plan, Row, Scenario};
+use throughline_bench::Scenario;
 
 use crate::failure::Failure;
-use crate::output::{note, say};
+use crate::settings::Environment;
 
-/// Starts a throwaway Postgres that waits for the disk at every commit, and the service before it, and
-/// lets the service and pgbench take turns. Needs PostgreSQL's server programs and pgbench. Ends with
-/// status 0 when everything acknowledged was found, whatever the ratios are.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    benchmark: Benchmark,
-    /// The documented sizes and times in place of short ones
-    #[arg(long, global = true)]
-    full: bool,
-    /// Seconds for each single measurement, one round
-    #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
-    seconds: Option<u64>,
-    /// A database for the benchmark alone, in place of a throwaway one
-    #[arg(
-        long,
-        global = true,
-        value_name = "URL",
-        env = "THROUGHLINE_BENCH_DATABASE_URL",
-        hide_env_values = true
-    )]
-    database_url: Option<SecretString>,
-    /// A service that runs on that database, in place of one that is started
-    #[arg(long, global = true, value_name = "URL", requires = "database_url")]
-    url: Option<String>,
-    /// Print one JSON object
-    #[arg(long, global = true)]
-    json: bool,
-    /// Write a bar chart
-    #[arg(long, global = true, value_name = "FILE.svg")]
-    plot: Option<PathBuf>,
+    what: What,
 }
 
-#[derive(clap::Subcommand, Clone, Copy)]
-enum Benchmark {
+#[derive(clap::Subcommand)]
+enum What {
     /// Appends by 1, 64 and 256 callers over 64 tenants
-    Append,
+    Append(service::Args),
     /// 64 callers append for one user
-    HotUser,
+    HotUser(service::Args),
     /// The latest 20 turns out of many
-    Recent,
+    Recent(service::Args),
     /// Reads and appends together
-    Mixed,
+    Mixed(service::Args),
     /// One tenant at its limit beside others
-    NoisyNeighbour,
+    NoisyNeighbour(service::Args),
     /// A user with 10,000 turns beside one with few
-    Growth,
+    Growth(service::Args),
+    /// How fast the detector is over a file, on one core
+    Redaction(redaction::Args),
+    /// What scanning adds to an append's CPU time, on dialogues
+    RedactionCost(redaction_cost::Args),
 }
 
-/// Measures and prints the table.
-pub(crate) async fn run(args: &Args) -> Result<(), Failure> {
-    let binary = std::env::current_exe()
-        .map_err(|error| Failure::caused("no_binary", "the own program was not found", &error))?;
-    let plan = Plan {
-        scenario: scenario(args.benchmark),
-        full: args.full,
-        each: args.seconds.map(Duration::from_secs),
-        database_url: args
-            .database_url
-            .as_ref()
-            .map(|url| url.expose_secret().to_owned()),
-        service_url: args.url.clone(),
-        binary,
-    };
-    let report = throughline_bench::run(&plan, |line| note(line))
-        .await
-        .map_err(|error| Failure::caused("bench_failed", "the benchmark has no result", &error))?;
-    if let Some(file) = &args.plot {
-        std::fs::write(file, report.svg()).map_err(|error| {
-            let text = format!("{} could not be written", file.display());
-            Failure::caused("unwritable_plot", &text, &error)
-        })?;
-    }
-    if args.json {
-        return say(report.json());
-    }
-    say(&report)?;
-    let missed = report
-        .rows()
-        .iter()
-        .filter(|row| Row::met(row) == Some(false))
-        .count();
-    if missed > 0 {
-        note(format_args!(
-            "{missed} targets were missed; docs/performance.md says what is known of each"
-        ));
-    }
-    Ok(())
-}
-
-fn scenario(benchmark: Benchmark) -> Scenario {
-    match benchmark {
-        Benchmark::Append => Scenario::Append,
-        Benchmark::HotUser => Scenario::HotUser,
-        Benchmark::Recent => Scenario::Recent,
-        Benchmark::Mixed => Scenario::Mixed,
-        Benchmark::NoisyNeighbour => Scenario::NoisyNeighbour,
-        Benchmark::Growth => Scenario::Growth,
+pub(crate) async fn run(args: Args, environment: &Environment) -> Result<(), Failure> {
+    match args.what {
+        What::Append(args) => service::run(Scenario::Append, &args).await,
+        What::HotUser(args) => service::run(Scenario::HotUser, &args).await,
+        What::Recent(args) => service::run(Scenario::Recent, &args).await,
+        What::Mixed(args) => service::run(Scenario::Mixed, &args).await,
+        What::NoisyNeighbour(args) => service::run(Scenario::NoisyNeighbour, &args).await,
+        What::Growth(args) => service::run(Scenario::Growth, &args).await,
+        What::Redaction(args) => redaction::run(&args),
+        What::RedactionCost(args) => redaction_cost::run(args, environment).await,
     }
 }

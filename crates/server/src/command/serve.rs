@@ -4,6 +4,7 @@ mod database;
 mod dev;
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 
@@ -13,6 +14,9 @@ use crate::server::{self, Signals, Stopped};
 use crate::service::{Service, limits};
 use crate::settings::{AllFlags, Environment, Loaded, Settings};
 use crate::telemetry;
+
+/// How long a job may still take for the step it is at, once every request was answered.
+const JOBS_GRACE: Duration = Duration::from_secs(5);
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -44,6 +48,10 @@ pub(crate) async fn run(args: &Args, environment: &Environment) -> Result<(), Fa
             "ambiguous_store",
             "--dev serves from memory, but a database address is set too; unset one of them",
         )),
+        (true, false) if settings.migrate => Err(Failure::usage(
+            "ambiguous_store",
+            "--dev serves from memory, which has no schema to migrate; leave out --dev or --migrate",
+        )),
         (true, false) => dev::serve(settings, signals).await,
         (false, _) => database::serve(settings, signals).await,
     }
@@ -69,9 +77,20 @@ async fn until_stopped(
     settings: &Settings,
     signals: Signals,
 ) -> Result<(), Failure> {
-    let Service { router, draining } = service;
-    let not_ready = || draining.start();
+    let Service {
+        router,
+        draining,
+        jobs,
+    } = service;
+    let not_ready = || {
+        draining.start();
+        jobs.begin_stop();
+    };
     let stopped = server::serve(listener, router, limits(settings), signals, not_ready).await;
+    // They were told when the signal came; a step that is being done has had all that time.
+    if !jobs.stop(JOBS_GRACE).await {
+        tracing::warn!("a job did not stop in time and was dropped between two transactions");
+    }
     match stopped {
         Stopped::Clean => {
             tracing::info!("stopped; every request was answered");

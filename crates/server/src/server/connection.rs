@@ -15,6 +15,7 @@ use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
 use super::Limits;
+use super::linger::{Lingering, Owed};
 use super::stall::Impatient;
 
 /// A request's head, and what is read ahead of a body.
@@ -33,11 +34,12 @@ pub(super) async fn serve(
     let _ = stream.set_nodelay(true);
     let spoke = Arc::new(AtomicBool::new(false));
     let service = TowerToHyperService::new(router);
+    let owed = Owed::default();
     let counted = service_fn({
-        let spoke = Arc::clone(&spoke);
+        let (spoke, owed) = (Arc::clone(&spoke), owed.clone());
         move |request: Request<Incoming>| {
             spoke.store(true, Ordering::Relaxed);
-            service.call(request)
+            service.call(request.map(|body| owed.watch(body)))
         }
     });
     // HTTP/1 only: with protocol detection in front, a client that never finishes the preface would
@@ -48,7 +50,10 @@ pub(super) async fn serve(
         .header_read_timeout(limits.header_timeout)
         .max_buf_size(READ_BUFFER_BYTES);
     let mut connection = pin!(builder.serve_connection(
-        TokioIo::new(Impatient::new(stream, limits.send_timeout)),
+        TokioIo::new(Lingering::new(
+            Impatient::new(stream, limits.send_timeout),
+            owed
+        )),
         counted
     ));
     tokio::select! {

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
+use axum::http::StatusCode;
+use axum::routing::{get, post};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc};
@@ -59,6 +60,10 @@ async fn start(limits: Limits) -> Subject {
     let router = Router::new()
         .route("/slow", get(slow))
         .route("/", get(|| async { "hello" }))
+        .route(
+            "/refused",
+            post(|| async { (StatusCode::UNAUTHORIZED, "no") }),
+        )
         .with_state((begun_sender, Arc::clone(&let_go)));
     let told = Arc::clone(&not_ready);
     let stopped = tokio::spawn(async move {
@@ -213,4 +218,22 @@ async fn connections_over_the_limit_wait_for_their_turn() {
     head_and(&mut first, "done").await;
     drop(first);
     head_and(&mut second, "hello").await;
+}
+
+// Most clients write everything before they read.
+#[tokio::test]
+async fn a_client_that_sends_its_whole_body_first_still_reads_the_refusal() {
+    let subject = start(LIMITS).await;
+    let body = vec![b'x'; 8 * 1024 * 1024];
+    let head = format!(
+        "POST /refused HTTP/1.1\r\nhost: h\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(subject.address).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(&body).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    assert!(answer.ends_with("no"), "{answer}");
 }

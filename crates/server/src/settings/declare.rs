@@ -9,6 +9,8 @@ pub(crate) enum Section {
     Http,
     /// Logs, metrics, stopping.
     Operation,
+    /// What runs by the clock.
+    Jobs,
     /// What new tenants start with.
     Tenants,
     /// Trying it without a database.
@@ -22,6 +24,7 @@ impl Section {
             Self::Database => "Database",
             Self::Http => "HTTP",
             Self::Operation => "Operation",
+            Self::Jobs => "Jobs",
             Self::Tenants => "New tenants",
             Self::Development => "Development",
         }

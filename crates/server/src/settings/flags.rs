@@ -58,17 +58,18 @@ fn help(setting: &Setting) -> String {
     )
 }
 
-fn augment(command: Command, wanted: fn(&Setting) -> bool) -> Command {
+fn augment(command: Command, wanted: fn(&Setting) -> bool, global: bool) -> Command {
     let config = Arg::new(CONFIG)
         .long(CONFIG)
         .value_name("FILE")
         .value_parser(clap::value_parser!(PathBuf))
+        .global(global)
         .help("TOML file with settings; a flag or a variable wins over it [env: CCM_CONFIG]");
     TABLE
         .iter()
         .filter(|setting| wanted(setting))
         .fold(command.arg(config), |command, setting| {
-            command.arg(arg(setting))
+            command.arg(arg(setting).global(global))
         })
 }
 
@@ -92,7 +93,7 @@ fn database(setting: &Setting) -> bool {
 }
 
 macro_rules! args {
-    ($name:ident, $wanted:path) => {
+    ($name:ident, $wanted:path, $global:literal) => {
         impl FromArgMatches for $name {
             fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
                 Ok(Self(collect(matches)))
@@ -106,15 +107,16 @@ macro_rules! args {
 
         impl Args for $name {
             fn augment_args(command: Command) -> Command {
-                augment(command, $wanted)
+                augment(command, $wanted, $global)
             }
 
             fn augment_args_for_update(command: Command) -> Command {
-                augment(command, $wanted)
+                augment(command, $wanted, $global)
             }
         }
     };
 }
 
-args!(AllFlags, every);
-args!(DatabaseFlags, database);
+args!(AllFlags, every, false);
+// After the subcommand as well as before it: `admin tenant list --database-url …`.
+args!(DatabaseFlags, database, true);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use secrecy::SecretString;
+use throughline_tenancy::Cron;
 use tracing_subscriber::EnvFilter;
 
 /// A kind of value. `read` and `show` are each other's inverse, except that a secret shows as `***`.
@@ -74,6 +75,40 @@ impl Value for bool {
 
     fn show(&self) -> Option<String> {
         Some(self.to_string())
+    }
+}
+
+/// A switch that is written out, such as `--jobs off`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OnOff(pub(crate) bool);
+
+impl Value for OnOff {
+    const UNIT: &'static str = "on|off";
+
+    fn read(text: &str) -> Result<Self, String> {
+        bool::read(text).map(Self)
+    }
+
+    fn show(&self) -> Option<String> {
+        Some(if self.0 { "on" } else { "off" }.to_owned())
+    }
+}
+
+/// Five cron fields, in UTC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Schedule(pub(crate) Cron);
+
+impl Value for Schedule {
+    const UNIT: &'static str = "CRON";
+
+    fn read(text: &str) -> Result<Self, String> {
+        Cron::parse(text)
+            .map(Self)
+            .map_err(|fault| fault.to_string())
+    }
+
+    fn show(&self) -> Option<String> {
+        Some(self.0.as_str().to_owned())
     }
 }
 
@@ -165,15 +200,15 @@ impl Value for ByteSize {
     }
 }
 
-/// A length of time, from a millisecond to a day.
+/// A length of time within bounds in milliseconds, both included; up to a day when none are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span(pub(crate) Duration);
+pub(crate) struct Span<const MIN: u64 = 0, const MAX: u64 = LONGEST_MS>(pub(crate) Duration);
 
 // `ms` stands before `s`, whose suffix it also has.
 const TIME_UNITS: [(&str, u64); 4] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)];
 const LONGEST_MS: u64 = 24 * 3_600_000;
 
-impl Value for Span {
+impl<const MIN: u64, const MAX: u64> Value for Span<MIN, MAX> {
     const UNIT: &'static str = "TIME";
 
     fn read(text: &str) -> Result<Self, String> {
@@ -183,21 +218,30 @@ impl Value for Span {
             .unwrap_or(("", 1));
         let number: Option<u64> = digits.trim().parse().ok();
         match number.and_then(|number| number.checked_mul(factor)) {
-            Some(ms) if ms <= LONGEST_MS => Ok(Self(Duration::from_millis(ms))),
-            _ => Err("give a time with its unit, such as 500ms, 30s or 2m, up to 24h".to_owned()),
+            Some(ms) if (MIN..=MAX).contains(&ms) => Ok(Self(Duration::from_millis(ms))),
+            _ => Err(format!(
+                "give a time with its unit, such as 500ms, 30s or 2m, from {} to {}",
+                in_words(MIN),
+                in_words(MAX)
+            )),
         }
     }
 
     fn show(&self) -> Option<String> {
-        let ms = self.0.as_millis();
-        let unit = TIME_UNITS
-            .iter()
-            .rev()
-            .find(|(_, factor)| ms > 0 && ms.is_multiple_of(u128::from(*factor)));
-        Some(match unit {
-            Some((unit, factor)) => format!("{}{unit}", ms / u128::from(*factor)),
-            None => "0s".to_owned(),
-        })
+        // What was read fits by far.
+        Some(in_words(u64::try_from(self.0.as_millis()).unwrap_or(MAX)))
+    }
+}
+
+/// In the largest unit that says it exactly.
+fn in_words(ms: u64) -> String {
+    let unit = TIME_UNITS
+        .iter()
+        .rev()
+        .find(|(_, factor)| ms > 0 && ms.is_multiple_of(*factor));
+    match unit {
+        Some((unit, factor)) => format!("{}{unit}", ms / factor),
+        None => "0s".to_owned(),
     }
 }
 
@@ -325,7 +369,7 @@ mod tests {
         assert_eq!(shown::<Span>("1500ms"), Ok("1500ms".to_owned()));
         assert_eq!(shown::<Span>("0s"), Ok("0s".to_owned()));
         for bad in ["", "4", "4 weeks", "-1s", "25h", "99999999999999999999h"] {
-            assert!(Span::read(bad).is_err(), "{bad:?}");
+            assert!(<Span>::read(bad).is_err(), "{bad:?}");
         }
         for bad in ["", "0", "4 MB", "-1", "99999999999999999999GiB"] {
             assert!(ByteSize::read(bad).is_err(), "{bad:?}");
@@ -338,6 +382,14 @@ mod tests {
         assert_eq!(shown::<Percent>("100"), Ok("100".to_owned()));
         for bad in ["0", "101", "1.5", ""] {
             assert!(Percent::read(bad).is_err(), "{bad:?}");
+        }
+        type Moment = Span<1, 5_000>;
+        for good in ["1ms", "5s"] {
+            assert_eq!(shown::<Moment>(good), Ok(good.to_owned()));
+        }
+        for bad in ["0s", "5001ms", "1m"] {
+            let wanted = Moment::read(bad).unwrap_err();
+            assert!(wanted.ends_with("from 1ms to 5s"), "{wanted}");
         }
         assert_eq!(shown::<Rate>("off"), Ok("off".to_owned()));
         assert!(Rate::read("0").is_err());

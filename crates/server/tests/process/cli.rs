@@ -38,6 +38,20 @@ fn mistakes_are_one_line_with_a_code_and_end_with_two() {
             &["serve", "--dev", "--database-url", "postgres://h/d"],
             "ambiguous_store",
         ),
+        (&["serve", "--dev", "--migrate"], "ambiguous_store"),
+        (&["serve", "--dev", "--key-cache", "6s"], "invalid_setting"),
+        (&["serve", "--dev", "--pool-wait", "0s"], "invalid_setting"),
+        (
+            &[
+                "serve",
+                "--dev",
+                "--dev-key",
+                "one-key-for-both-of-them",
+                "--dev-operator-key",
+                "one-key-for-both-of-them",
+            ],
+            "invalid_setting",
+        ),
         (&["serve", "--dev", "--replicas", "2"], "one_process_only"),
         (
             &["serve", "--database-url", "mysql://h/d"],
@@ -124,4 +138,14 @@ fn version_tells_the_build() {
     let version: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(version["version"], env!("CARGO_PKG_VERSION"));
     assert!(version["rustc"].as_str().unwrap().starts_with("rustc "));
+}
+
+#[test]
+fn the_version_is_a_flag_too() {
+    let (status, stdout, _) = run(&mut throughline(&["--version"]));
+    assert_eq!(status, Some(0));
+    assert_eq!(
+        stdout,
+        format!("throughline {}\n", env!("CARGO_PKG_VERSION"))
+    );
 }

@@ -8,7 +8,9 @@
 
 mod cli;
 mod demo;
+mod deploy;
 mod import;
+mod redact;
 mod running;
 mod serve;
 mod shutdown;

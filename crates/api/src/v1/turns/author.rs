@@ -35,7 +35,9 @@ pub(super) async fn resolve(
         tenant.resolve(bare.as_ref().unwrap_or(user)).await
     };
     shared.counters.resolved(&result);
-    result.map(|resolved| resolved.user_id)
+    // The account, not the person: the turn remembers through which one it came, so that an undone
+    // merge gives it back. The store puts the survivor in its place.
+    result.map(|resolved| resolved.account_id)
 }
 
 /// The refusal of a turn whose author could not be resolved: nothing was stored.
@@ -47,7 +49,8 @@ pub(super) fn not_stored(shared: &Shared, error: &IdentityError, key: &ClientMes
             let detail = "the store could not be reached; repeat with the same client_message_id";
             Problem::new(Code::Unavailable, detail).retry_after(1)
         }
-        IdentityError::Corrupt { .. } => {
+        // Resolving answers none of the others; whatever comes is ours to explain.
+        _ => {
             let detail = "the service made a mistake; report the request_id";
             Problem::new(Code::Internal, detail)
         }

@@ -5,7 +5,7 @@ use throughline_conversation_memory::{RecentQuery, Turn};
 use throughline_domain::{TenantId, UserId};
 use throughline_wire::{Code, Cursor, Filters, Place, Problem, RecentAnswer, TurnBody};
 
-use crate::caller::Tenant;
+use crate::caller::{Operator, Tenant};
 use crate::counters::Read;
 use crate::failure::Failure;
 use crate::path::PathUser;
@@ -15,20 +15,31 @@ use crate::shared::Shared;
 /// A user's turns across all channels, newest first. An unknown user has none.
 pub(crate) async fn recent(
     tenant: Tenant,
+    operator: Option<Operator>,
     PathUser(user): PathUser,
     State(shared): State<Shared>,
     query: Query,
 ) -> Result<axum::Json<RecentAnswer>, Failure> {
-    refuse_raw(&query)?;
-    let (query, filters) = parse(&query, tenant.id(), user)?;
-    let page = tenant.recent(user, &query).await?;
-    shared
-        .counters
-        .read(Read::RecentByUser, page.pending_excluded);
+    let raw = includes_raw(&query)?;
+    let (query, filters) = parse(&query, tenant.id(), user, raw)?;
+    let (page, kind, bodies) = if raw {
+        let detail = "only an operator may read raw text; leave include_raw out";
+        let operator = operator.ok_or_else(|| Failure::new(Code::Forbidden, detail))?;
+        let page = operator.recent_raw(tenant.id(), user, &query).await?;
+        let bodies: Result<Vec<TurnBody>, _> = page.turns.into_iter().map(TurnBody::raw).collect();
+        let bodies = bodies.map_err(Failure::internal)?;
+        ((page.next, page.pending_excluded), Read::Raw, bodies)
+    } else {
+        let page = tenant.recent(user, &query).await?;
+        let seen = (page.next, page.pending_excluded);
+        (seen, Read::RecentByUser, bodies(page.turns)?)
+    };
+    let (next, pending_excluded) = page;
+    shared.counters.read(kind, pending_excluded);
     Ok(axum::Json(RecentAnswer {
-        turns: bodies(page.turns)?,
-        next_cursor: page.next.map(|position| Cursor::encode(position, filters)),
-        pending_excluded: page.pending_excluded,
+        turns: bodies,
+        next_cursor: next.map(|position| Cursor::encode(position, filters)),
+        pending_excluded,
     }))
 }
 
@@ -36,6 +47,7 @@ fn parse(
     query: &Query,
     tenant: &TenantId,
     user: UserId,
+    raw: bool,
 ) -> Result<(RecentQuery, Filters), Problem> {
     let mut recent = RecentQuery {
         limit: query.limit()?,
@@ -46,22 +58,20 @@ fn parse(
         before: None,
     };
     let filters = Filters::of(tenant, user, &recent);
+    let filters = if raw { filters.raw() } else { filters };
     if let Some(cursor) = query.text("cursor")? {
         recent.before = Some(Cursor::decode(&cursor, filters)?);
     }
     Ok((recent, filters))
 }
 
-/// Masked text in place of the raw text that was asked for would look like the raw text.
-fn refuse_raw(query: &Query) -> Result<(), Problem> {
-    let place = Place::Parameter("include_raw");
-    match query.text("include_raw")?.as_deref() {
-        None | Some("false") => Ok(()),
-        Some("true") => {
-            let detail = "raw text cannot be read here; leave include_raw out";
-            Err(place.problem(Code::Unsupported, detail))
-        }
-        Some(_) => Err(place.invalid("include_raw must be true or false")),
+/// absent is no.
+fn includes_raw(query: &Query) -> Result<bool, Problem> {
+    let name = "include_raw";
+    match query.text(name)?.as_deref() {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => Err(Place::Parameter(name).invalid("include_raw must be true or false")),
     }
 }
 

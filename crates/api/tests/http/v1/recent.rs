@@ -144,7 +144,6 @@ async fn a_filter_that_cannot_be_meant_is_refused() {
         ("channel_kinds=a,", "invalid_parameter"),
         ("cursor=", "invalid_cursor"),
         ("cursor=AAAA", "invalid_cursor"),
-        ("include_raw=true", "unsupported"),
         ("include_raw=", "invalid_parameter"),
     ] {
         service

@@ -22,7 +22,7 @@ left join lateral (
     select true as gone
     from idempotency_tombstones d
     where d.tenant_id = k.tenant_id
-    and d.client_message_id = k.client_message_id
+    and d.key_digest = sha256(convert_to(k.tenant_id || ':' || k.client_message_id, 'UTF8'))
     and d.until > $3
     limit 1
 ) d on true

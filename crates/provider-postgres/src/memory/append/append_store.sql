@@ -10,7 +10,7 @@ with stored as (
         redaction_metadata, detector_version, content_form, created_at, ingested_at, expires_at
     )
     select
-        n.tenant_id, n.id, n.seq, n.user_id, n.user_id, n.client_message_id, n.request_digest,
+        n.tenant_id, n.id, n.seq, n.user_id, n.origin_user_id, n.client_message_id, n.request_digest,
         n.channel_kind, n.channel_scope, n.canvas_session_id, n.user_message, n.assistant_answer,
         n.user_message_bytes, n.assistant_bytes, n.aux_bytes, n.tool_calls::json,
         n.metadata::json, n.redaction_state, n.redaction_metadata::json, n.detector_version,
@@ -19,12 +19,12 @@ with stored as (
         $1::text[], $2::uuid[], $3::bigint[], $4::uuid[], $5::text[], $6::bytea[], $7::text[],
         $8::text[], $9::text[], $10::text[], $11::text[], $12::integer[], $13::integer[],
         $14::integer[], $15::text[], $16::text[], $17::text[], $18::text[], $19::integer[],
-        $20::text[], $21::timestamptz[], $22::timestamptz[]
+        $20::text[], $21::timestamptz[], $22::timestamptz[], $24::uuid[]
     ) as n (
         tenant_id, id, seq, user_id, client_message_id, request_digest, channel_kind,
         channel_scope, canvas_session_id, user_message, assistant_answer, user_message_bytes,
         assistant_bytes, aux_bytes, tool_calls, metadata, redaction_state, redaction_metadata,
-        detector_version, content_form, created_at, expires_at
+        detector_version, content_form, created_at, expires_at, origin_user_id
     )
     order by n.tenant_id, n.client_message_id
     returning tenant_id, id, user_id, user_message_bytes::bigint + assistant_bytes + aux_bytes as bytes

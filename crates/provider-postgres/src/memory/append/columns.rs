@@ -41,6 +41,7 @@ pub(super) static STORE: ForTenants = ForTenants(Statement {
         Type::TIMESTAMPTZ_ARRAY,
         Type::TIMESTAMPTZ_ARRAY,
         Type::TIMESTAMPTZ,
+        Type::UUID_ARRAY,
     ],
 });
 
@@ -51,6 +52,7 @@ pub(super) struct Columns<'a> {
     ids: Vec<Uuid>,
     seqs: Vec<i64>,
     users: Vec<Uuid>,
+    origins: Vec<Uuid>,
     keys: Vec<&'a str>,
     digests: Vec<Vec<u8>>,
     kinds: Vec<&'a str>,
@@ -88,6 +90,7 @@ impl<'a> Columns<'a> {
         self.ids.push(uuid(accepted.id.as_u128()));
         self.seqs.push(bigint(accepted.seq));
         self.users.push(uuid(accepted.user.as_u128()));
+        self.origins.push(uuid(turn.user().as_u128()));
         self.keys.push(turn.key().as_str());
         self.digests.push(turn.digest().as_bytes().to_vec());
         self.kinds.push(turn.scope().kind().as_str());
@@ -146,6 +149,7 @@ impl<'a> Columns<'a> {
                     &self.created_at,
                     &self.expires_at,
                     &now,
+                    &self.origins,
                 ],
             )
             .await?;

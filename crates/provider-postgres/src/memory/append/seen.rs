@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use throughline_conversation_memory::{
-    AppendOutcome, Appended, RedactionState, RejectReason, RequestDigest,
+    AppendOutcome, Appended, RedactionState, RejectReason, RequestDigest, Usage,
 };
 use throughline_domain::{TenantId, TurnId, UserId};
 use throughline_tenancy::TenantConfig;
@@ -41,8 +41,8 @@ pub(super) type Keys = HashMap<String, HashMap<String, UnderKey>>;
 /// What the transaction saw, under its locks.
 #[derive(Default)]
 pub(super) struct Seen {
-    fences: HashMap<(String, UserId), Fence>,
-    /// A tenant's last number of this batch, and how long it keeps turns.
+    fences: HashMap<(String, UserId), (Fence, Usage)>,
+    /// A tenant's last number of this batch, and its rules.
     tenants: HashMap<String, (u64, TenantConfig)>,
     keys: Keys,
 }
@@ -75,7 +75,12 @@ impl Seen {
                 ("forgotten", _) => Fence::Forgotten,
                 _ => return Err(row.corrupt("status")),
             };
-            seen.fences.insert((row.get("tenant_id")?, user), fence);
+            let usage = Usage {
+                turn_count: row.number("turn_count")?,
+                byte_count: row.number("byte_count")?,
+            };
+            let place = (row.get("tenant_id")?, user);
+            seen.fences.insert(place, (fence, usage));
         }
         for row in numbers {
             let row = Reader {
@@ -84,18 +89,8 @@ impl Seen {
                 key: String::new(),
             };
             let tenant: String = row.get("tenant_id")?;
-            let days: i32 = row.get("ttl_days")?;
-            let ttl_days = u32::try_from(days).map_err(|_| row.corrupt("ttl_days"))?;
-            seen.tenants.insert(
-                tenant,
-                (
-                    row.number("seq")?,
-                    TenantConfig {
-                        ttl_days,
-                        ..TenantConfig::default()
-                    },
-                ),
-            );
+            let config = row.parsed("config", |text| serde_json::from_str(text).ok())?;
+            seen.tenants.insert(tenant, (row.number("seq")?, config));
         }
         Ok(seen)
     }
@@ -113,9 +108,17 @@ impl Seen {
     }
 
     pub(super) fn fence(&self, tenant: &TenantId, user: UserId) -> Option<Fence> {
+        let place = (tenant.as_str().to_owned(), user);
+        self.fences.get(&place).map(|(fence, _)| *fence)
+    }
+
+    /// How much was stored for the user before this batch.
+    pub(super) fn usage(&self, tenant: &TenantId, user: UserId) -> Usage {
+        let place = (tenant.as_str().to_owned(), user);
         self.fences
-            .get(&(tenant.as_str().to_owned(), user))
-            .copied()
+            .get(&place)
+            .map(|(_, usage)| *usage)
+            .unwrap_or_default()
     }
 }
 
@@ -165,11 +168,10 @@ impl Existing {
         })
     }
 
-    /// The stored turn, if it is this one again: what was said and who said it agree. A merge in
-    /// between changes the stored user or the one that answers for the given id, not the person.
+    /// The stored turn, if it is this one again: what was said and who said it agree. The person
+    /// counts, not the id; the account stays with its person through every merge.
     pub(super) fn again(&self, row: Row<'_>, user: UserId) -> Result<Appended, RejectReason> {
-        let person = [user, row.turn.user()];
-        let same_person = person.contains(&self.user) || person.contains(&self.origin);
+        let same_person = self.user == user || self.origin == row.turn.user();
         if self.digest == row.turn.digest() && same_person {
             Ok(self.appended)
         } else {

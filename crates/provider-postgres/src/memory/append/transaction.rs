@@ -11,8 +11,8 @@ use uuid::Uuid;
 use super::columns;
 use super::decide::{Decision, decide};
 use super::seen::{Fence, Seen};
-use super::{Appender, Row};
-use crate::error::StoreError;
+use super::{Appender, Row, trim};
+use crate::error::{Meaning, StoreError};
 use crate::row::uuid;
 use crate::session::Session;
 use crate::statement::{ForTenants, Statement};
@@ -35,9 +35,9 @@ pub(super) static FIND: ForTenants = ForTenants(Statement {
     params: &[Type::TEXT_ARRAY, Type::TEXT_ARRAY, Type::TIMESTAMPTZ],
 });
 
-/// Merges point at a root, so one redirection is enough; another one means that somebody merged
-/// that root in between.
-const REDIRECTIONS: u32 = 4;
+/// Each look but the first means that an account went to another survivor between being found and
+/// being locked.
+const LOOKS: u32 = 16;
 
 /// What became of a row whose transaction has ended.
 pub(super) type Outcome = Result<Appended, RejectReason>;
@@ -64,28 +64,37 @@ pub(super) async fn append_rows<'a>(
         .prepare(super::STATEMENTS)
         .await
         .map_err(Failure::Before)?;
-    let mut users: Vec<UserId> = rows.iter().map(|row| row.turn.user()).collect();
-    for _ in 0..REDIRECTIONS {
+    let mut trimming = true;
+    for _ in 0..LOOKS {
         let now = store.clock.now();
-        let seen = match look(session, rows, &users, now.to_system_time()).await {
+        let seen = match look(session, rows, now.to_system_time()).await {
             Ok(seen) => seen,
             Err(error) => return Err(given_up(session, error).await),
         };
-        if redirect(&mut users, rows, &seen) {
+        let Some(users) = survivors(rows, &seen) else {
             session.rollback().await.map_err(Failure::Before)?;
             continue;
-        }
+        };
         let decided = decide(rows, &users, &seen, now, &*store.ids);
         if decided
             .iter()
             .any(|decision| matches!(decision, Decision::Store(_)))
         {
-            return finish(session, decided, now.to_system_time()).await;
+            let trims = trim::due(&decided, &seen, now);
+            let now = now.to_system_time();
+            if trims.is_empty() || !trimming {
+                return finish(session, decided, now).await;
+            }
+            match finish_with(session, decided, trims, now).await? {
+                Some(outcomes) => return Ok(outcomes),
+                None => trimming = false,
+            }
+            continue;
         }
         session.rollback().await.map_err(Failure::Before)?;
         return Ok(outcomes(&decided, &BTreeSet::new()));
     }
-    Err(Failure::Before(StoreError::Contended(REDIRECTIONS)))
+    Err(Failure::Before(StoreError::Contended(LOOKS)))
 }
 
 /// The first round trip: fence, numbers, keys. Each statement is sent without waiting for the
@@ -94,13 +103,11 @@ pub(super) async fn append_rows<'a>(
 async fn look(
     session: &Session<'_>,
     rows: &[Row<'_>],
-    users: &[UserId],
     now: std::time::SystemTime,
 ) -> Result<Seen, StoreError> {
     let people: BTreeSet<(&str, Uuid)> = rows
         .iter()
-        .zip(users)
-        .map(|(row, user)| (row.tenant.as_str(), uuid(user.as_u128())))
+        .map(|row| (row.tenant.as_str(), uuid(row.turn.user().as_u128())))
         .collect();
     let (user_tenants, user_ids): (Vec<_>, Vec<_>) = people.into_iter().unzip();
     let mut turns: BTreeMap<&str, i64> = BTreeMap::new();
@@ -129,16 +136,14 @@ pub(super) fn keys<'a>(rows: &[Row<'a>]) -> (Vec<&'a str>, Vec<&'a str>) {
     keys.into_iter().unzip()
 }
 
-/// Puts survivors in the place of merged users; they have to be locked, so the look is repeated.
-fn redirect(users: &mut [UserId], rows: &[Row<'_>], seen: &Seen) -> bool {
-    let mut redirected = false;
-    for (user, row) in users.iter_mut().zip(rows) {
-        if let Some(Fence::Merged(into)) = seen.fence(row.tenant, *user) {
-            *user = into;
-            redirected = true;
-        }
-    }
-    redirected
+/// Whom each row is stored for; `None` when a survivor is not the one that was locked, so that the
+/// look has to be repeated.
+fn survivors(rows: &[Row<'_>], seen: &Seen) -> Option<Vec<UserId>> {
+    let survivor = |row: &Row<'_>| match seen.fence(row.tenant, row.turn.user()) {
+        Some(Fence::Merged(into)) => seen.fence(row.tenant, into).map(|_| into),
+        Some(Fence::Active | Fence::Forgotten) | None => Some(row.turn.user()),
+    };
+    rows.iter().map(survivor).collect()
 }
 
 /// The second round trip: insert, count, commit. A failed insert turns the commit behind it into
@@ -156,6 +161,35 @@ async fn finish<'a>(
         (Err(error @ StoreError::Refused { .. }), _) => Err(Failure::Before(error)),
         (Ok(_), Err(error)) if error.is_abort() => Err(Failure::Before(error)),
         (Err(error), _) | (Ok(_), Err(error)) => Err(Failure::Unknown { error, decided }),
+    }
+}
+
+/// The second round trip for people far over a cap, in which their oldest turns make room (T-70). One
+/// step after the other: what makes room is prepared where it is needed. `None` when their counters
+/// are wrong: a turn is not refused for that, and the next sweep mends them.
+async fn finish_with<'a>(
+    session: &Session<'_>,
+    decided: Vec<Decision<'a>>,
+    trims: Vec<trim::Trim<'a>>,
+    now: std::time::SystemTime,
+) -> Result<Option<Vec<Option<Outcome>>>, Failure<'a>> {
+    let columns = columns::Columns::of(&decided);
+    let stored = match columns.store(session, now).await {
+        Ok(stored) => stored,
+        Err(error) => return Err(given_up(session, error).await),
+    };
+    match trim::make_room(session, &trims, now).await {
+        Ok(()) => {}
+        Err(error) if error.meaning() == Meaning::Data => {
+            session.rollback().await.map_err(Failure::Before)?;
+            return Ok(None);
+        }
+        Err(error) => return Err(given_up(session, error).await),
+    }
+    match session.commit().await {
+        Ok(()) => Ok(Some(outcomes(&decided, &stored))),
+        Err(error) if error.is_abort() => Err(Failure::Before(error)),
+        Err(error) => Err(Failure::Unknown { error, decided }),
     }
 }
 

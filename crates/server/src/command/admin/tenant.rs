@@ -17,7 +17,7 @@ const PAGE: u32 = 500;
 pub(super) enum Action {
     /// Make a tenant
     Create {
-        /// 1 to 64 of a-z, 0-9, '.', '_' and '-'
+        /// 1 to 64 of a-z, 0-9, '.', '_' and '-', other than '.' and '..'
         tenant: String,
         #[command(flatten)]
         rules: Rules,

@@ -10,9 +10,10 @@ use throughline_tenancy::{NewKey, Principal, Scopes, Tenancy as _, Token};
 
 use super::{bind, until_stopped};
 use crate::failure::{Failure, chain};
+use crate::jobs;
 use crate::output::say;
 use crate::server::Signals;
-use crate::service::{AlwaysReady, assemble, in_memory, new_tenant_config};
+use crate::service::{self, AlwaysReady, assemble, in_memory, new_tenant_config};
 use crate::settings::Settings;
 
 const TENANT: &str = "dev";
@@ -26,10 +27,23 @@ pub(super) async fn serve(settings: &Settings, signals: Signals) -> Result<(), F
             "the in-memory store lives in one process; set replicas to 1, or use a database",
         ));
     }
+    distinct(
+        settings.dev_key.as_ref(),
+        settings.dev_operator_key.as_ref(),
+    )?;
     let store = in_memory();
     let key = furnish(&store, settings).await?;
     let registry = prometheus::Registry::new();
-    let service = assemble(&store, Arc::new(AlwaysReady), settings, &registry)?;
+    let scanner = service::scanner(&registry)?;
+    let jobs = jobs::start(&store, settings, &registry, &scanner).await?;
+    let service = assemble(
+        &store,
+        Arc::new(AlwaysReady),
+        settings,
+        &registry,
+        scanner,
+        jobs,
+    )?;
     let (listener, address) = bind(settings).await?;
     tracing::info!(%address, "listening");
     say(welcome(address, key.as_deref()))?;
@@ -68,6 +82,18 @@ async fn furnish(store: &InMemoryStore, settings: &Settings) -> Result<Option<St
     };
     let minted = store.mint_key(&tenant, key).await.map_err(refused)?;
     Ok(Some(minted.token.reveal().to_owned()))
+}
+
+/// One token cannot be a tenant's and an operator's: whichever came last would win.
+fn distinct(tenant: Option<&SecretString>, operator: Option<&SecretString>) -> Result<(), Failure> {
+    let same = tenant
+        .zip(operator)
+        .is_some_and(|(tenant, operator)| tenant.expose_secret() == operator.expose_secret());
+    if same {
+        let text = "dev_key and dev_operator_key are the same; give each a value of its own";
+        return Err(Failure::usage("invalid_setting", text));
+    }
+    Ok(())
 }
 
 fn key_id() -> KeyId {

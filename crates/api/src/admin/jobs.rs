@@ -1,0 +1,5 @@
+//! `/admin/jobs`
+
+mod run;
+
+pub(crate) use run::run;

@@ -1,0 +1,7 @@
+//! `/admin/tenants/{tenant}/reviews`
+
+mod decide;
+mod list;
+
+pub(crate) use decide::{accept, decline};
+pub(crate) use list::list;

@@ -1,0 +1,200 @@
+//! Merging, undoing, reviewing and erasing over HTTP.
+
+use serde_json::{Value, json};
+use throughline_tenancy::Scope;
+
+use crate::service::{Answer, Service, append_body, call, service};
+
+async fn as_operator(service: &Service, method: &str, path: &str, body: &Value) -> Answer {
+    let call = call(method, path).key(&service.operator);
+    service.call(call.json(body)).await
+}
+
+/// Two people with a turn each, told apart by their channel id.
+async fn two(service: &Service) -> (String, String) {
+    let mut users = Vec::new();
+    for id in ["U1", "U2"] {
+        let mut body = append_body(&format!("key {id}"), &format!("{id} speaks"));
+        body["ref"]["id"] = json!(id);
+        let answer = service.append(&body).await;
+        users.push(answer.json()["user_id"].as_str().unwrap().to_owned());
+    }
+    let second = users.pop().unwrap();
+    (users.pop().unwrap(), second)
+}
+
+async fn turns_of(service: &Service, user: &str) -> usize {
+    let answer = service
+        .get(&format!("/v1/tenants/acme/users/{user}/turns"))
+        .await;
+    answer.assert_status(200);
+    answer.json()["turns"].as_array().unwrap().len()
+}
+
+#[tokio::test]
+async fn an_operator_merges_and_takes_it_back() {
+    let service = service().await;
+    let (one, two) = two(&service).await;
+    let body = json!({"primary_user_id": one, "secondary_user_id": two, "source": "manual"});
+    let merged = as_operator(&service, "POST", "/v1/tenants/acme/merges", &body).await;
+    merged.assert_status(201);
+    assert_eq!(merged.json()["user_id"], json!(one));
+    assert_eq!(merged.json()["merged_identities"], 1);
+    assert_eq!(merged.json()["moved_turns"], 1);
+    assert_eq!(turns_of(&service, &two).await, 2);
+    as_operator(&service, "POST", "/v1/tenants/acme/merges", &body)
+        .await
+        .assert_problem(409, "no_change");
+
+    // A turn by the second ref, while they are one, goes back with it.
+    let mut late = append_body("late", "by U2");
+    late["ref"]["id"] = json!("U2");
+    let stored = service.append(&late).await;
+    stored.assert_status(201);
+    assert_eq!(stored.json()["user_id"], json!(one));
+
+    let list = format!("/v1/tenants/acme/merges?user_id={two}");
+    let list = as_operator(&service, "GET", &list, &json!({})).await.json();
+    assert_eq!(list["merges"][0]["merge_id"], merged.json()["merge_id"]);
+    let id = merged.json()["merge_id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/tenants/acme/merges/{id}");
+    let undone = as_operator(&service, "DELETE", &path, &json!({})).await;
+    undone.assert_status(200);
+    assert_eq!(undone.json()["restored_turns"], 2);
+    assert_eq!(
+        (
+            turns_of(&service, &one).await,
+            turns_of(&service, &two).await
+        ),
+        (1, 2)
+    );
+    as_operator(&service, "DELETE", &path, &json!({}))
+        .await
+        .assert_problem(409, "already_undone");
+    let unknown = "/v1/tenants/acme/merges/01J0000000000000000000000A";
+    as_operator(&service, "DELETE", unknown, &json!({}))
+        .await
+        .assert_problem(404, "unknown_merge");
+}
+
+#[tokio::test]
+async fn a_key_proposes_and_an_operator_decides() {
+    let service = service().await;
+    let (one, two) = two(&service).await;
+    let key = service.mint("acme", &[Scope::IdentityMerge]).await;
+    let body = json!({"primary_user_id": one, "secondary_user_id": two});
+    let propose = || {
+        call("POST", "/v1/tenants/acme/merges")
+            .key(&key)
+            .json(&body)
+    };
+    let asked = service.call(propose()).await;
+    asked.assert_status(202);
+    assert_eq!(turns_of(&service, &two).await, 1, "nothing moved");
+    let again = service.call(propose()).await;
+    assert_eq!(again.json(), asked.json());
+
+    let listed = as_operator(&service, "GET", "/admin/tenants/acme/reviews", &json!({})).await;
+    let review = listed.json()["reviews"][0].clone();
+    assert_eq!(review["review_id"], asked.json()["review_id"]);
+    assert_eq!(
+        (&review["reason"], &review["state"]),
+        (&json!("proposal"), &json!("open"))
+    );
+    assert!(review["proposed_by"].as_str().unwrap().starts_with("key "));
+
+    let id = review["review_id"].as_str().unwrap();
+    let path = format!("/admin/tenants/acme/reviews/{id}/accept");
+    for bad in [json!({"reason": " "}), json!({})] {
+        as_operator(&service, "POST", &path, &bad)
+            .await
+            .assert_problem(422, "invalid_request");
+    }
+    let accepted = as_operator(&service, "POST", &path, &json!({"reason": "same passport"})).await;
+    accepted.assert_status(200);
+    assert_eq!(accepted.json()["state"], "accepted");
+    assert_eq!(accepted.json()["decided_by"], "olga");
+    assert_eq!(turns_of(&service, &two).await, 2);
+    let decline = format!("/admin/tenants/acme/reviews/{id}/decline");
+    as_operator(&service, "POST", &decline, &json!({"reason": "no"}))
+        .await
+        .assert_problem(409, "already_decided");
+}
+
+#[tokio::test]
+async fn a_caller_cannot_claim_an_address_as_the_source() {
+    let service = service().await;
+    let (one, two) = two(&service).await;
+    for source in ["auto-email", "", "me"] {
+        let body = json!({"primary_user_id": one, "secondary_user_id": two, "source": source});
+        let answer = as_operator(&service, "POST", "/v1/tenants/acme/merges", &body).await;
+        answer.assert_problem(422, "invalid_request");
+    }
+    let body = json!({"primary_user_id": one, "secondary_user_id": two, "tenant_id": "acme"});
+    let answer = as_operator(&service, "POST", "/v1/tenants/acme/merges", &body).await;
+    answer.assert_problem(422, "reserved_field");
+}
+
+#[tokio::test]
+async fn a_rehearsal_a_receipt_and_nothing_left() {
+    let service = service().await;
+    let (one, _) = two(&service).await;
+    let path = format!("/v1/tenants/acme/users/{one}");
+    let rehearse = format!("{path}?dry_run=true");
+    let rehearsed = as_operator(&service, "DELETE", &rehearse, &json!({})).await;
+    rehearsed.assert_status(200);
+    assert_eq!(turns_of(&service, &one).await, 1);
+    for bad in ["dry_run=yes", "dry_run=", "dry_run=TRUE"] {
+        as_operator(&service, "DELETE", &format!("{path}?{bad}"), &json!({}))
+            .await
+            .assert_problem(422, "invalid_parameter");
+    }
+
+    let erased = as_operator(&service, "DELETE", &path, &json!({}))
+        .await
+        .json();
+    let mut expected = rehearsed.json();
+    expected["dry_run"] = json!(false);
+    expected["erasure_epoch"] = json!(1);
+    assert_eq!(erased, expected);
+    assert_eq!(
+        (&erased["outcome"], &erased["deleted_turns"]),
+        (&json!("erased"), &json!(1))
+    );
+    let again = as_operator(&service, "DELETE", &path, &json!({}))
+        .await
+        .json();
+    assert_eq!(again["outcome"], "nothing_left");
+    service.get(&path).await.assert_problem(404, "unknown_user");
+
+    // The same key is gone for good; a fresh message is somebody new.
+    let retried = service.append(&append_body("key U1", "U1 speaks")).await;
+    retried.assert_problem(410, "gone");
+    let fresh = service.append(&append_body("fresh", "hello")).await;
+    fresh.assert_status(201);
+    assert_ne!(fresh.json()["user_id"], json!(one));
+}
+
+#[tokio::test]
+async fn every_answer_about_a_tenant_carries_its_erasure_epoch() {
+    let service = service().await;
+    let (one, two) = two(&service).await;
+    let epoch = async || {
+        let read = service
+            .get(&format!("/v1/tenants/acme/users/{two}/turns"))
+            .await;
+        let append = service.append(&append_body("epoch", "hello")).await;
+        let looked =
+            service.get("/v1/tenants/acme/history?channel_kind=slack-user&channel_scope=C1");
+        let epochs =
+            [read, append, looked.await].map(|answer| answer.header("x-erasure-epoch").to_owned());
+        assert!(epochs.iter().all(|epoch| *epoch == epochs[0]), "{epochs:?}");
+        epochs[0].clone()
+    };
+    assert_eq!(epoch().await, "0");
+    let path = format!("/v1/tenants/acme/users/{one}");
+    as_operator(&service, "DELETE", &path, &json!({}))
+        .await
+        .assert_status(200);
+    assert_eq!(epoch().await, "1");
+}

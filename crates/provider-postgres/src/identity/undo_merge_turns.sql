@@ -1,0 +1,14 @@
+-- undo_merge_turns
+-- By the account they came through, whenever they came.
+with moved as (
+    update cross_channel_messages
+    set user_id = $3
+    where tenant_id = $1
+    and user_id = $2
+    and origin_user_id = any($4)
+    returning user_message_bytes::bigint + assistant_bytes + aux_bytes as bytes
+)
+select
+    count(*) as turns,
+    coalesce(sum(bytes), 0)::bigint as bytes
+from moved

@@ -1,0 +1,40 @@
+-- recent_raw
+-- As recent, with the turns that nobody has scanned.
+select
+    coalesce(u.merged_into, $2) as whose,
+    0::bigint as pending,
+    m.*
+from tenants t
+left join users u on u.tenant_id = t.tenant_id and u.user_id = $2
+left join lateral (
+    select
+        x.id,
+        x.seq,
+        x.user_id,
+        x.channel_kind,
+        x.channel_scope,
+        x.canvas_session_id,
+        x.user_message,
+        x.assistant_answer,
+        x.tool_calls::text as tool_calls,
+        x.metadata::text as metadata,
+        x.redaction_state,
+        x.redaction_metadata::text as redaction_metadata,
+        x.detector_version,
+        x.content_form,
+        x.created_at
+    from cross_channel_messages x
+    where x.tenant_id = $1
+    and x.user_id = coalesce(u.merged_into, $2)
+    and x.expires_at > $3
+    and x.created_at > $3 - (t.config ->> 'ttl_days')::integer * interval '24 hours'
+    and x.created_at >= $4
+    and x.created_at < $5
+    and (x.created_at, x.seq) < ($6, $7)
+    and ($8::text is null or x.canvas_session_id is distinct from $8)
+    and ($9::text[] is null or x.channel_kind = any($9))
+    order by x.created_at desc, x.seq desc
+    limit $10 + 1
+) m on true
+where t.tenant_id = $1
+order by m.created_at desc, m.seq desc

@@ -1,0 +1,42 @@
+-- redaction_settle
+-- Compares and sets. What somebody else holds is skipped, so that this never waits inside a circle of
+-- locks; the turn is due again.
+with given as (
+    select
+        g.id,
+        g.seen_state,
+        g.seen_version,
+        g.seen_failures,
+        g.state,
+        g.version,
+        g.findings,
+        g.failures
+    from unnest(
+        $2::uuid[], $3::text[], $4::integer[], $5::integer[],
+        $6::text[], $7::integer[], $8::text[], $9::integer[]
+    ) as g (
+        id, seen_state, seen_version, seen_failures, state, version, findings, failures
+    )
+),
+locked as (
+    select x.id
+    from cross_channel_messages x
+    where x.tenant_id = $1
+    and x.id = any($2)
+    order by x.id
+    for no key update skip locked
+)
+update cross_channel_messages m
+set
+    redaction_state = g.state,
+    redaction_metadata = g.findings::json,
+    detector_version = g.version,
+    redaction_failures = g.failures
+from given g
+join locked l on l.id = g.id
+where m.tenant_id = $1
+and m.id = g.id
+and m.redaction_state = g.seen_state
+and m.detector_version is not distinct from g.seen_version
+and coalesce(m.redaction_failures, 0) = g.seen_failures
+returning m.id
