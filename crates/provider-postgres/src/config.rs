@@ -22,8 +22,46 @@ pub struct PostgresConfig {
     pub pool_wait: Duration,
     /// A connection that cannot be made within this time is given up.
     pub connect_timeout: Duration,
+    /// How appends become transactions.
+    pub write_strategy: WriteStrategy,
     /// What the URL's `sslmode` cannot say.
     pub tls: TlsOptions,
+}
+
+/// How appends become transactions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteStrategy {
+    /// A few writers take whatever has queued and commit it together, each on a connection of its
+    /// own beside the pool. Much faster under load, and no slower without.
+    Group(WriterOptions),
+    /// Each call is a transaction of its own on a connection of the pool.
+    Direct,
+}
+
+/// The writers of [`WriteStrategy::Group`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriterOptions {
+    /// Writers, and connections for them. Tenants are split between them.
+    pub writers: usize,
+    /// Turns that may wait in all; more are refused as not stored. One tenant has half of them at
+    /// most.
+    pub queue_turns: usize,
+    /// The bytes that may wait in all.
+    pub queue_bytes: u64,
+    /// A transaction holds the turns of one tenant only: for a database that is sharded by tenant.
+    pub one_tenant_each: bool,
+}
+
+impl Default for WriterOptions {
+    /// 2 writers, 10,000 turns, 64 MiB, tenants together.
+    fn default() -> Self {
+        Self {
+            writers: 2,
+            queue_turns: 10_000,
+            queue_bytes: 64 * 1024 * 1024,
+            one_tenant_each: false,
+        }
+    }
 }
 
 /// How statements are sent.
@@ -47,7 +85,7 @@ pub struct TlsOptions {
 
 impl PostgresConfig {
     /// The defaults: 8 connections, prepared statements, 5 s a statement, 2 s for a free connection,
-    /// 5 s to connect, the system's root certificates.
+    /// 5 s to connect, two group writers, the system's root certificates.
     pub fn new(url: SecretString) -> Self {
         Self {
             url,
@@ -56,6 +94,7 @@ impl PostgresConfig {
             statement_timeout: Duration::from_secs(5),
             pool_wait: Duration::from_secs(2),
             connect_timeout: Duration::from_secs(5),
+            write_strategy: WriteStrategy::Group(WriterOptions::default()),
             tls: TlsOptions::default(),
         }
     }

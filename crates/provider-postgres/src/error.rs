@@ -105,6 +105,11 @@ impl StoreError {
         }
     }
 
+    /// Whether a row with this key stands there already.
+    pub(crate) fn is_second_of_a_key(&self) -> bool {
+        matches!(self, Self::Refused { fault, .. } if fault.state == SqlState::UNIQUE_VIOLATION)
+    }
+
     /// Whether the server itself said that the transaction is aborted, so that nothing of it stays.
     pub(crate) fn is_abort(&self) -> bool {
         // A session that is being ended can have its commit behind it.

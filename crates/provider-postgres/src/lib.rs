@@ -24,11 +24,14 @@ mod store;
 mod tenancy;
 mod tls;
 mod transaction;
+mod writer;
 
 #[cfg(test)]
 mod tests;
 
-pub use config::{PostgresConfig, StatementMode, TlsOptions, UrlFault};
+pub use config::{
+    PostgresConfig, StatementMode, TlsOptions, UrlFault, WriteStrategy, WriterOptions,
+};
 pub use migrate::{MigrateError, MigrationReport, migrate};
 pub use schema_status::{SchemaError, SchemaStatus};
 pub use store::{ConnectError, PostgresStore, Unavailable};

@@ -19,7 +19,8 @@ use crate::statement::{ForTenant, ForTenants};
 use crate::store::PostgresStore;
 
 #[cfg(test)]
-pub(crate) use self::append::{Row, append as append_rows, append_in};
+pub(crate) use self::append::append_in;
+pub(crate) use self::append::{Answer, Appender, BYTES, ROWS, Row, append as append_rows};
 
 pub(crate) use self::clear::EXISTS;
 
@@ -41,7 +42,11 @@ impl ConversationMemory for PostgresStore {
         tenant: &TenantId,
         turns: Vec<NewTurn>,
     ) -> Vec<Result<Appended, AppendError>> {
-        append::append_batch(self, tenant, &turns).await
+        if let Some(writer) = &self.writer {
+            return writer.append(tenant, turns).await;
+        }
+        let rows: Vec<Row<'_>> = turns.iter().map(|turn| Row { tenant, turn }).collect();
+        append_rows(&self.appender, &rows).await
     }
 
     async fn recent(

@@ -11,14 +11,17 @@ use prometheus::{Histogram, HistogramOpts, HistogramVec, IntGaugeVec, Opts, Regi
 
 use crate::session::CONTROL;
 use crate::statement;
+use crate::writer::WriterMetrics;
 
 const SECONDS: [f64; 14] = [
     0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
 ];
 
+#[derive(Clone)]
 pub(crate) struct Metrics {
     pool_wait: Histogram,
     statements: HistogramVec,
+    pub(crate) writer: WriterMetrics,
 }
 
 impl Metrics {
@@ -49,6 +52,7 @@ impl Metrics {
         Ok(Self {
             pool_wait,
             statements,
+            writer: WriterMetrics::register(registry)?,
         })
     }
 

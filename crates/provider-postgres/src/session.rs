@@ -20,6 +20,7 @@ pub(crate) const CONTROL: [&str; 3] = ["begin", "commit", "rollback"];
 pub(crate) type Param<'a> = &'a (dyn ToSql + Sync);
 
 /// Where sessions come from.
+#[derive(Clone)]
 pub(crate) struct Sessions {
     pub(crate) pool: Pool,
     pub(crate) metrics: Metrics,

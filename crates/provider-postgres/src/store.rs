@@ -8,12 +8,16 @@ use prometheus::Registry;
 use throughline_domain::{Clock, Ids};
 use tokio_postgres::NoTls;
 
-use crate::config::{Address, PostgresConfig, SslMode, StatementMode, UrlFault};
+use crate::config::{
+    Address, PostgresConfig, SslMode, StatementMode, UrlFault, WriteStrategy, WriterOptions,
+};
 use crate::error::StoreError;
+use crate::memory::Appender;
 use crate::metrics::Metrics;
 use crate::schema_status;
 use crate::session::Sessions;
 use crate::tls::{self, TlsFault};
+use crate::writer::Writer;
 
 /// How much longer than the server we wait before we give the connection up.
 const GRACE: Duration = Duration::from_secs(1);
@@ -23,6 +27,9 @@ pub struct PostgresStore {
     pub(crate) sessions: Sessions,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
+    pub(crate) appender: Arc<Appender>,
+    /// In front of the appender; none when each call is a transaction of its own.
+    pub(crate) writer: Option<Writer>,
 }
 
 /// Why there is no store.
@@ -35,7 +42,7 @@ pub enum ConnectError {
     #[error(transparent)]
     Tls(#[from] TlsFault),
     /// A pool of no connections, or none at all.
-    #[error("the pool cannot be made; its size must be at least 1")]
+    #[error("the pool cannot be made; its size and the number of writers must be at least 1")]
     Pool,
     /// The metrics are registered already.
     #[error("the store's metrics cannot be registered")]
@@ -59,7 +66,7 @@ impl PostgresStore {
         ids: Arc<dyn Ids>,
         registry: &Registry,
     ) -> Result<Arc<Self>, ConnectError> {
-        let pool = pool(&config)?;
+        let pool = pool(&config, config.pool_size)?;
         let metrics = Metrics::register(registry, &pool)?;
         let patience = match config.statement_mode {
             StatementMode::Prepared => config.statement_timeout + GRACE,
@@ -73,10 +80,31 @@ impl PostgresStore {
             pool_wait: config.pool_wait,
             patience,
         };
+        let writing = match config.write_strategy {
+            WriteStrategy::Group(WriterOptions { writers, .. }) => Sessions {
+                pool: self::pool(&config, writers)?,
+                ..sessions.clone()
+            },
+            WriteStrategy::Direct => sessions.clone(),
+        };
+        let appender = Arc::new(Appender {
+            sessions: writing,
+            others: sessions.clone(),
+            clock: clock.clone(),
+            ids: ids.clone(),
+        });
+        let writer = match config.write_strategy {
+            WriteStrategy::Group(options) => {
+                Some(Writer::new(&appender, options, config.pool_wait))
+            }
+            WriteStrategy::Direct => None,
+        };
         Ok(Arc::new(Self {
             sessions,
             clock,
             ids,
+            appender,
+            writer,
         }))
     }
 
@@ -91,18 +119,18 @@ impl PostgresStore {
             .map_err(|error: StoreError| Unavailable(Box::new(error)))
     }
 
-    /// Closes the pool: calls that wait for a connection fail, the connections in use are closed as
-    /// they come back.
-    #[expect(
-        clippy::unused_async,
-        reason = "a store may have to wait for what is on its way"
-    )]
+    /// Writes what has queued and answers every caller, then closes the pools: calls that wait for a
+    /// connection fail, the connections in use are closed as they come back.
     pub async fn close(&self) {
+        if let Some(writer) = &self.writer {
+            writer.close().await;
+        }
+        self.appender.sessions.pool.close();
         self.sessions.pool.close();
     }
 }
 
-fn pool(config: &PostgresConfig) -> Result<Pool, ConnectError> {
+fn pool(config: &PostgresConfig, size: usize) -> Result<Pool, ConnectError> {
     let Address { url, ssl_mode } = config.address()?;
     let mut driver: tokio_postgres::Config = url.parse().map_err(|_| UrlFault::Malformed)?;
     driver.connect_timeout(config.connect_timeout);
@@ -126,14 +154,14 @@ fn pool(config: &PostgresConfig) -> Result<Pool, ConnectError> {
         mode => Manager::from_config(driver, tls::connector(mode, &config.tls)?, recycling),
     };
     Pool::builder(manager)
-        .max_size(config.pool_size)
+        .max_size(size)
         .wait_timeout(Some(config.pool_wait))
         .create_timeout(Some(config.connect_timeout))
         .recycle_timeout(Some(config.connect_timeout))
         .runtime(Runtime::Tokio1)
         .build()
         .ok()
-        .filter(|_| config.pool_size > 0)
+        .filter(|_| size > 0)
         .ok_or(ConnectError::Pool)
 }
 

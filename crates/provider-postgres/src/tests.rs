@@ -17,3 +17,4 @@ mod raw_reads;
 mod retention;
 mod scratch;
 mod tls;
+mod writer;

@@ -15,6 +15,7 @@ use throughline_jobs::{
 use throughline_redacted_memory::{Scanner, Sweep as RedactionSweep};
 use throughline_tenancy::Tenancy;
 use throughline_wire::{JobDoneBody, JobRunAnswer, OutboxRunAnswer};
+use tokio_util::task::TaskTracker;
 
 use crate::failure::Failure;
 use crate::queue::Sweep;
@@ -202,7 +203,9 @@ impl Asked {
             );
         }
         let sweep = Arc::clone(&self.sweep);
-        let swept = tokio::spawn(async move { sweep.once().await }).await;
+        let swept = TaskTracker::new()
+            .spawn(async move { sweep.once().await })
+            .await;
         let swept = swept.map_err(|error| JobRefusal::Broken(Box::new(error)))?;
         Ok(swept_answer(swept))
     }

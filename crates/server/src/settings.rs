@@ -23,7 +23,7 @@ pub(crate) use declare::{Section, Setting};
 pub(crate) use flags::{AllFlags, DatabaseFlags, Flags};
 pub(crate) use sources::{Environment, Loaded};
 pub(crate) use value::{
-    Between, ByteSize, LogFilter, LogFormat, OnOff, Rate, Schedule, Span, Statements,
+    Between, ByteSize, LogFilter, LogFormat, OnOff, Rate, Schedule, Span, Statements, Writing,
 };
 
 declare::settings! {
@@ -47,6 +47,17 @@ declare::settings! {
         statement_timeout: Span<1> = Some("5s"), "";
         /// Send statements prepared, or unnamed for a pooler in transaction mode.
         statement_mode: Statements = Some("prepared"), "";
+        /// How appends become transactions: group lets a few writers commit together what has queued;
+        /// tenant does so for one tenant at a time, for a database that is sharded by tenant; direct
+        /// makes each call a transaction.
+        write_strategy: Writing = Some("group"), "";
+        /// Writers of the strategies group and tenant, each with a connection beside the pool.
+        writers: Between<1, 64> = Some("2"), "";
+        /// Turns that may wait for a writer; more are answered with 503. One tenant has half of them
+        /// at most.
+        write_queue: Between<2, 1_000_000> = Some("10000"), "";
+        /// Bytes of turns that may wait for a writer.
+        write_queue_bytes: ByteSize = Some("64MiB"), "";
     }
     Http {
         /// Where to listen.

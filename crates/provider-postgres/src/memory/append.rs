@@ -12,12 +12,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use throughline_conversation_memory::{AppendError, Appended, Cause, NewTurn, RejectReason};
-use throughline_domain::TenantId;
+use throughline_domain::{Clock, Ids, TenantId};
 
 use self::transaction::{Failure, Outcome};
 use crate::error::{Meaning, Shared, StoreError};
+use crate::session::Sessions;
 use crate::statement::ForTenants;
-use crate::store::PostgresStore;
 
 pub(super) static STATEMENTS: &[&ForTenants] = &[
     &transaction::LOCK,
@@ -28,8 +28,8 @@ pub(super) static STATEMENTS: &[&ForTenants] = &[
 
 /// Rows in one transaction at most, and the bytes of their texts: what a transaction may hold
 /// locks for, and far below the gigabyte at which a parameter ends.
-const ROWS: usize = 256;
-const BYTES: u64 = 8 * 1024 * 1024;
+pub(crate) const ROWS: usize = 256;
+pub(crate) const BYTES: u64 = 8 * 1024 * 1024;
 /// A transaction is begun again after a deadlock or a serialization failure. Neither should
 /// happen: rows are locked in one order everywhere.
 const TRIES: u32 = 5;
@@ -41,20 +41,21 @@ pub(crate) struct Row<'a> {
     pub(crate) turn: &'a NewTurn,
 }
 
-type Answer = Result<Appended, AppendError>;
+/// What became of one row.
+pub(crate) type Answer = Result<Appended, AppendError>;
 
-/// [`throughline_conversation_memory::ConversationMemory::append_batch`].
-pub(super) async fn append_batch(
-    store: &PostgresStore,
-    tenant: &TenantId,
-    turns: &[NewTurn],
-) -> Vec<Answer> {
-    let rows: Vec<Row<'_>> = turns.iter().map(|turn| Row { tenant, turn }).collect();
-    append(store, &rows).await
+/// What an append needs.
+pub(crate) struct Appender {
+    /// Where the transactions run.
+    pub(crate) sessions: Sessions,
+    /// Where a lost answer is asked for: connections that did not just die.
+    pub(crate) others: Sessions,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn Ids>,
 }
 
 /// Appends rows of any tenants; the answers are in the order of the rows.
-pub(crate) async fn append(store: &PostgresStore, rows: &[Row<'_>]) -> Vec<Answer> {
+pub(crate) async fn append(store: &Appender, rows: &[Row<'_>]) -> Vec<Answer> {
     let mut answers = Vec::with_capacity(rows.len());
     // In order, so that the turns of one call get ascending numbers across its transactions.
     let mut parts = cut(rows);
@@ -87,7 +88,7 @@ pub(crate) async fn append(store: &PostgresStore, rows: &[Row<'_>]) -> Vec<Answe
 pub(crate) async fn append_in(
     session: &crate::session::Session<'_>,
     rows: &[Row<'_>],
-    store: &PostgresStore,
+    store: &Appender,
 ) -> Result<(), StoreError> {
     match transaction::append_rows(session, rows, store).await {
         Ok(_) => Ok(()),
@@ -96,11 +97,12 @@ pub(crate) async fn append_in(
 }
 
 /// One transaction, begun again as often as it makes sense.
-async fn attempt<'a>(store: &PostgresStore, rows: &[Row<'a>]) -> Result<Vec<Outcome>, Failure<'a>> {
+async fn attempt<'a>(store: &Appender, rows: &[Row<'a>]) -> Result<Vec<Outcome>, Failure<'a>> {
     for _ in 0..TRIES {
         let session = store.sessions.session().await.map_err(Failure::Before)?;
         match transaction::append_rows(&session, rows, store).await {
-            Err(Failure::Before(error)) if error.meaning() == Meaning::Again => {}
+            Err(Failure::Before(error))
+                if error.meaning() == Meaning::Again || error.is_second_of_a_key() => {}
             Ok(outcomes) if outcomes.iter().any(Option::is_none) => {}
             Ok(outcomes) => return Ok(outcomes.into_iter().flatten().collect()),
             Err(failure) => return Err(failure),

@@ -107,7 +107,7 @@ async fn one_transaction_serves_rows_of_several_tenants() {
         tenant: &people[0].0,
         turn: &turns[1],
     });
-    let answers = crate::memory::append_rows(&scratch.store, &rows).await;
+    let answers = crate::memory::append_rows(&scratch.store.appender, &rows).await;
     for (answer, (tenant, user)) in answers.iter().zip(&people) {
         let appended = answer.as_ref().unwrap();
         assert_eq!(
@@ -181,7 +181,7 @@ async fn no_error_quotes_what_was_said() {
         tenant: &acme,
         turn: &turn,
     }];
-    let refused = crate::memory::append_in(&session, &rows, &scratch.store).await;
+    let refused = crate::memory::append_in(&session, &rows, &scratch.store.appender).await;
     let error = refused.expect_err("refused");
     let chain = format!(
         "{error:?} {error} {:?}",

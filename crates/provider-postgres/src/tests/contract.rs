@@ -1,4 +1,5 @@
-//! The contract suites, with prepared statements and, for the memory, with unnamed ones.
+//! The contract suites, with prepared statements; those of the memory with unnamed ones and with each way
+//! of writing as well.
 
 mod tenancy {
     throughline_tenancy::tenancy_contract!(crate::tests::scratch::prepared);
@@ -10,6 +11,16 @@ mod identity {
 
 mod memory {
     throughline_conversation_memory::conversation_memory_contract!(crate::tests::scratch::prepared);
+}
+
+mod memory_direct {
+    throughline_conversation_memory::conversation_memory_contract!(crate::tests::scratch::direct);
+}
+
+mod memory_one_tenant_each {
+    throughline_conversation_memory::conversation_memory_contract!(
+        crate::tests::scratch::one_tenant_each
+    );
 }
 
 mod memory_unnamed {

@@ -21,7 +21,7 @@ use throughline_scratch_postgres::{Database, Installation, Shared};
 use throughline_tenancy::contract::Subject as TenancySubject;
 use throughline_tenancy::{Tenancy, TenantConfig};
 
-use crate::{PostgresConfig, PostgresStore, StatementMode, migrate};
+use crate::{PostgresConfig, PostgresStore, StatementMode, WriteStrategy, WriterOptions, migrate};
 
 /// A migrated database with a store on it; both go with the value.
 pub(super) struct Scratch {
@@ -83,6 +83,20 @@ pub(super) async fn prepared() -> Scratch {
 
 pub(super) async fn unnamed() -> Scratch {
     Scratch::configured(|config| config.statement_mode = StatementMode::Unnamed).await
+}
+
+pub(super) async fn direct() -> Scratch {
+    Scratch::configured(|config| config.write_strategy = WriteStrategy::Direct).await
+}
+
+pub(super) async fn one_tenant_each() -> Scratch {
+    Scratch::configured(|config| {
+        config.write_strategy = WriteStrategy::Group(WriterOptions {
+            one_tenant_each: true,
+            ..WriterOptions::default()
+        });
+    })
+    .await
 }
 
 impl TenancySubject for Scratch {

@@ -298,6 +298,15 @@ words! {
         /// Parsed each time, for poolers in transaction mode.
         Unnamed = "unnamed",
     }
+    /// How appends become transactions.
+    Writing, "group|tenant|direct" {
+        /// What has queued is committed together.
+        Group = "group",
+        /// The same for one tenant at a time.
+        Tenant = "tenant",
+        /// Each call alone.
+        Direct = "direct",
+    }
     /// What a log line looks like.
     LogFormat, "json|pretty" {
         /// One JSON object a line.

@@ -1,6 +1,7 @@
 -- append_store
--- The counters move by what was really inserted (T-58). A key that is there nevertheless is
--- left alone and missing from the answer.
+-- The counters move by what was really inserted (T-58). No "on conflict": append_find looked under the
+-- lock that every append of these tenants takes, and looking twice costs a fifth of the insert
+-- (docs/adr/0041). A key that is there nevertheless fails the statement, and the append begins again.
 with stored as (
     insert into cross_channel_messages (
         tenant_id, id, seq, user_id, origin_user_id, client_message_id, request_digest,
@@ -26,7 +27,6 @@ with stored as (
         detector_version, content_form, created_at, expires_at, origin_user_id
     )
     order by n.tenant_id, n.client_message_id
-    on conflict do nothing
     returning tenant_id, id, user_id, user_message_bytes::bigint + assistant_bytes + aux_bytes as bytes
 ),
 counted as (

@@ -7,16 +7,15 @@ use throughline_conversation_memory::{AppendError, Cause};
 use super::decide::Decision;
 use super::seen::{Keys, UnderKey, found_keys, under_key};
 use super::transaction::{FIND, keys};
-use super::{Answer, Row};
+use super::{Answer, Appender, Row};
 use crate::error::{Shared, StoreError};
-use crate::store::PostgresStore;
 
 const ASK_FOR_AT_MOST: Duration = Duration::from_secs(2);
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 /// One answer a row. What was refused or found before the commit does not depend on it.
 pub(super) async fn answers(
-    store: &PostgresStore,
+    store: &Appender,
     rows: &[Row<'_>],
     decided: &[Decision<'_>],
     error: StoreError,
@@ -43,13 +42,13 @@ pub(super) async fn answers(
 }
 
 /// Asks until somebody answers, within the budget.
-async fn ask(store: &PostgresStore, rows: &[Row<'_>]) -> Option<Keys> {
+async fn ask(store: &Appender, rows: &[Row<'_>]) -> Option<Keys> {
     let (tenants, keys) = keys(rows);
     let now = store.clock.now().to_system_time();
     let asking = async {
         loop {
             let found = async {
-                let session = store.sessions.session().await?;
+                let session = store.others.session().await?;
                 found_keys(&session.query_rows(&FIND, &tenants, &[&keys, &now]).await?)
             };
             match found.await {

@@ -8,16 +8,14 @@ use throughline_domain::UserId;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
-use super::Row;
 use super::columns;
 use super::decide::{Decision, decide};
 use super::seen::{Fence, Seen};
-use super::trim;
+use super::{Appender, Row, trim};
 use crate::error::{Meaning, StoreError};
 use crate::row::uuid;
 use crate::session::Session;
 use crate::statement::{ForTenants, Statement};
-use crate::store::PostgresStore;
 
 pub(super) static LOCK: ForTenants = ForTenants(Statement {
     name: "append_lock",
@@ -60,7 +58,7 @@ pub(super) enum Failure<'a> {
 pub(super) async fn append_rows<'a>(
     session: &Session<'_>,
     rows: &[Row<'a>],
-    store: &PostgresStore,
+    store: &Appender,
 ) -> Result<Vec<Option<Outcome>>, Failure<'a>> {
     session
         .prepare(super::STATEMENTS)
