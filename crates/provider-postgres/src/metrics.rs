@@ -64,10 +64,12 @@ impl Metrics {
     /// statement that locks the people before it.
     pub(crate) fn load(&self) -> Load {
         let statement = |name| self.statements.with_label_values(&[name]);
-        let (lock, store) = (statement("append_lock"), statement("append_store"));
+        let stores = ["append_at_once", "append_store"].map(statement);
+        let locks = ["append_fence", "append_lock"].map(statement);
+        let seconds = stores.iter().chain(&locks).map(Histogram::get_sample_sum);
         Load {
-            appends: store.get_sample_count(),
-            append_seconds: lock.get_sample_sum() + store.get_sample_sum(),
+            appends: stores.iter().map(Histogram::get_sample_count).sum(),
+            append_seconds: seconds.sum(),
             wait_seconds: self.pool_wait.get_sample_sum(),
         }
     }

@@ -124,6 +124,19 @@ impl Session<'_> {
             .await
     }
 
+    /// Opens one as [`Self::begin`] does. Now and then the connection's plans are made anew: those of a
+    /// prepared statement are kept, and one that was made for an empty table reads a large one by the
+    /// wrong index. The table is at most twice as large as its plan knows, until that is far too
+    /// seldom to matter.
+    pub(crate) async fn begin_planned_anew(&self) -> Result<(), StoreError> {
+        let used = Object::metrics(self.connection()).recycle_count;
+        if self.sessions.mode == StatementMode::Unnamed || !plans_are_old(used) {
+            return self.begin().await;
+        }
+        let (discarded, begun) = tokio::join!(self.control("begin", "discard plans"), self.begin());
+        discarded.and(begun)
+    }
+
     /// Commits. After any error but an abort told by the server, the outcome is unknown.
     pub(crate) async fn commit(&self) -> Result<(), StoreError> {
         self.control("commit", "commit").await?;
@@ -216,6 +229,11 @@ impl Session<'_> {
     fn connection(&self) -> &Object {
         self.connection.as_ref().expect("taken out only by drop")
     }
+}
+
+/// After 16, 32, 64, … uses of a connection, and at last after every 4,096.
+fn plans_are_old(used: usize) -> bool {
+    used >= 16 && (used.is_power_of_two() || used.is_multiple_of(4096))
 }
 
 impl Bound<'_> {

@@ -66,7 +66,7 @@ impl PostgresStore {
         ids: Arc<dyn Ids>,
         registry: &Registry,
     ) -> Result<Arc<Self>, ConnectError> {
-        let pool = pool(&config, config.pool_size)?;
+        let pool = pool(&config, config.pool_size, Planning::ByValues)?;
         let metrics = Metrics::register(registry, &pool)?;
         let patience = match config.statement_mode {
             StatementMode::Prepared => config.statement_timeout + GRACE,
@@ -82,7 +82,7 @@ impl PostgresStore {
         };
         let writing = match config.write_strategy {
             WriteStrategy::Group(WriterOptions { writers, .. }) => Sessions {
-                pool: self::pool(&config, writers)?,
+                pool: self::pool(&config, writers, Planning::Once)?,
                 ..sessions.clone()
             },
             WriteStrategy::Direct => sessions.clone(),
@@ -92,6 +92,13 @@ impl PostgresStore {
             others: sessions.clone(),
             clock: clock.clone(),
             ids: ids.clone(),
+            at_once: !matches!(
+                config.write_strategy,
+                WriteStrategy::Group(WriterOptions {
+                    one_tenant_each: true,
+                    ..
+                })
+            ),
         });
         let writer = match config.write_strategy {
             WriteStrategy::Group(options) => {
@@ -130,7 +137,17 @@ impl PostgresStore {
     }
 }
 
-fn pool(config: &PostgresConfig, size: usize) -> Result<Pool, ConnectError> {
+/// When a prepared statement is planned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Planning {
+    /// The server decides: for values that make a difference.
+    ByValues,
+    /// Not for each values: an append's arrays differ in length only, and planning it takes longer than
+    /// running it.
+    Once,
+}
+
+fn pool(config: &PostgresConfig, size: usize, planning: Planning) -> Result<Pool, ConnectError> {
     let Address { url, ssl_mode } = config.address()?;
     let mut driver: tokio_postgres::Config = url.parse().map_err(|_| UrlFault::Malformed)?;
     driver.connect_timeout(config.connect_timeout);
@@ -144,7 +161,10 @@ fn pool(config: &PostgresConfig, size: usize) -> Result<Pool, ConnectError> {
     }
     if config.statement_mode == StatementMode::Prepared {
         let options = session_options(driver.get_options(), config.statement_timeout);
-        driver.options(options);
+        driver.options(match planning {
+            Planning::ByValues => options,
+            Planning::Once => format!("-c plan_cache_mode=force_generic_plan {options}"),
+        });
     }
     let recycling = ManagerConfig {
         recycling_method: RecyclingMethod::Fast,

@@ -1,5 +1,6 @@
 //! Appending turns: cut into transactions, each row with an answer of its own.
 
+mod at_once;
 mod columns;
 mod decide;
 mod recover;
@@ -20,6 +21,8 @@ use crate::session::Sessions;
 use crate::statement::ForTenants;
 
 pub(super) static STATEMENTS: &[&ForTenants] = &[
+    &at_once::FENCE,
+    &at_once::AT_ONCE,
     &transaction::LOCK,
     &transaction::NUMBER,
     &transaction::FIND,
@@ -52,10 +55,36 @@ pub(crate) struct Appender {
     pub(crate) others: Sessions,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
+    /// Whether rows are tried without a look first. Not on a database that is sharded by tenant: there
+    /// the insert would be no statement of one shard.
+    pub(crate) at_once: bool,
 }
 
 /// Appends rows of any tenants; the answers are in the order of the rows.
 pub(crate) async fn append(store: &Appender, rows: &[Row<'_>]) -> Vec<Answer> {
+    if !store.at_once {
+        return step_by_step(store, rows).await;
+    }
+    let mut answers = Vec::with_capacity(rows.len());
+    for part in cut(rows) {
+        let rows = &rows[part];
+        let mut at_once = at_once::append(store, rows).await;
+        let (places, left): (Vec<_>, Vec<_>) = rows
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| at_once[*place].is_none())
+            .unzip();
+        let left: Vec<Row<'_>> = left.into_iter().copied().collect();
+        for (place, answer) in places.into_iter().zip(step_by_step(store, &left).await) {
+            at_once[place] = Some(answer);
+        }
+        answers.extend(at_once.into_iter().flatten());
+    }
+    answers
+}
+
+/// Appends with a look at what stands before: what becomes of a row is decided here.
+async fn step_by_step(store: &Appender, rows: &[Row<'_>]) -> Vec<Answer> {
     let mut answers = Vec::with_capacity(rows.len());
     // In order, so that the turns of one call get ascending numbers across its transactions.
     let mut parts = cut(rows);

@@ -30,14 +30,18 @@ analyze;
 ";
 
 async fn filled() -> (Database, Client) {
+    database(FILL).await
+}
+
+async fn database(fill: &str) -> (Database, Client) {
     let key = format!(
-        "plans {FILL} {:?}",
+        "plans {fill} {:?}",
         crate::migrate::MIGRATOR.iter().collect::<Vec<_>>()
     );
     let shared = Shared::attach().unwrap();
     let prepare = async |url: &str| {
         migrate(&PostgresConfig::new(url.into())).await.unwrap();
-        connect(url).await.batch_execute(FILL).await
+        connect(url).await.batch_execute(fill).await
     };
     let database = shared
         .database_from_template_async(&key, prepare)
@@ -175,4 +179,40 @@ async fn what_waits_for_a_scan_is_found_by_its_indexes() {
     );
     let settle = plan(&client, "redaction_settle", &settle).await;
     assert_indexed(&settle, &["cross_channel_messages_pkey"]);
+}
+
+/// As the plan is made in a database that has just been created: by the keys, whatever the planner
+/// does not know yet.
+#[tokio::test]
+async fn append_at_once_reads_by_keys_in_an_empty_database_too() {
+    let (_database, client) = database("").await;
+    // As every session of ours.
+    client
+        .batch_execute("set enable_seqscan = off")
+        .await
+        .unwrap();
+    let texts = "array['t1']";
+    let uuids = format!("array[{USER}::uuid]");
+    let arguments = format!(
+        "{texts}, {uuids}, {uuids}, {texts}, array['\\x00'::bytea], {texts}, {texts}, {texts}, {texts}, {texts}, \
+         array[1], array[1], array[1], {texts}, {texts}, {texts}, {texts}, array[1], {texts}, \
+         array[timestamptz '2023-11-04'], timestamptz '2023-11-04', array[0], array[1], array[2], 10000, 50000000"
+    );
+    let plan = plan(&client, "append_at_once", &arguments).await;
+    let keys = [
+        "tenants_pkey",
+        "tenant_streams_pkey",
+        "users_pkey",
+        "idempotency_tombstones_pkey",
+        "Conflict Arbiter Indexes: cross_channel_messages_key",
+    ];
+    assert_indexed(&plan, &keys);
+    let conditions = [
+        "(tenant_id = n.tenant_id) AND (user_id = n.user_id)",
+        "(tenant_id = n.tenant_id) AND (key_digest = sha256(",
+    ];
+    for condition in conditions {
+        assert!(plan.contains(condition), "{plan}");
+    }
+    assert!(!plan.contains("Seq Scan"), "{plan}");
 }

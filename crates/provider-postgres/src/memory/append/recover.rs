@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use throughline_conversation_memory::{AppendError, Cause};
+use throughline_domain::{TurnId, UserId};
 
 use super::decide::Decision;
 use super::seen::{Keys, UnderKey, found_keys, under_key};
@@ -26,19 +27,44 @@ pub(super) async fn answers(
         .filter(|(_, decision)| matches!(decision, Decision::Store(_)))
         .map(|(row, _)| *row)
         .collect();
-    let found = ask(store, &unknown).await;
+    let (found, cause) = found(store, &unknown, error).await;
+    rows.iter()
+        .zip(decided)
+        .map(|(row, decision)| answer(*row, decision, decided, &found, &cause))
+        .collect()
+}
+
+/// The same for rows that all went into the transaction, each for its own user and under this id. Whose
+/// key is another turn's was there before, and was left out.
+pub(super) async fn of_stored(
+    store: &Appender,
+    rows: &[(Row<'_>, TurnId)],
+    error: StoreError,
+) -> Vec<Answer> {
+    let sent: Vec<Row<'_>> = rows.iter().map(|(row, _)| *row).collect();
+    let (found, cause) = found(store, &sent, error).await;
+    rows.iter()
+        .map(|&(row, id)| match under_key(&found, row) {
+            Some(UnderKey::Turn(existing)) if existing.id() != id => existing
+                .again(row, row.turn.user())
+                .map_err(|reason| AppendError::Rejected {
+                    key: row.turn.key().clone(),
+                    reason,
+                }),
+            _ => stored(row, row.turn.user(), &found, &cause),
+        })
+        .collect()
+}
+
+async fn found(store: &Appender, unknown: &[Row<'_>], error: StoreError) -> (Keys, Shared) {
+    let found = ask(store, unknown).await;
     tracing::warn!(
         rows = unknown.len(),
         answered = found.is_some(),
         error = &error as &dyn std::error::Error,
         "the answer to a commit was lost"
     );
-    let found = found.unwrap_or_default();
-    let cause = Shared(error.into());
-    rows.iter()
-        .zip(decided)
-        .map(|(row, decision)| answer(*row, decision, decided, &found, &cause))
-        .collect()
+    (found.unwrap_or_default(), Shared(error.into()))
 }
 
 /// Asks until somebody answers, within the budget.
@@ -85,6 +111,11 @@ fn answer(
             _ => row.turn.user(),
         },
     };
+    stored(row, user, found, cause)
+}
+
+fn stored(row: Row<'_>, user: UserId, found: &Keys, cause: &Shared) -> Answer {
+    let key = row.turn.key().clone();
     let cause = Cause::new(cause.clone());
     match under_key(found, row) {
         Some(UnderKey::Turn(existing)) => match existing.again(row, user) {

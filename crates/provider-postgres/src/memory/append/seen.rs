@@ -168,6 +168,10 @@ impl Existing {
         })
     }
 
+    pub(super) fn id(&self) -> TurnId {
+        self.appended.turn_id
+    }
+
     /// The stored turn, if it is this one again: what was said and who said it agree. The person
     /// counts, not the id; the account stays with its person through every merge.
     pub(super) fn again(&self, row: Row<'_>, user: UserId) -> Result<Appended, RejectReason> {
