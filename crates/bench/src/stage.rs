@@ -138,7 +138,13 @@ async fn people(store: &PostgresStore) -> Result<Vec<Person>, BenchError> {
 
 /// The new tenant's token.
 async fn newcomer(store: &PostgresStore, tenant: &TenantId) -> Result<String, BenchError> {
-    let made = store.create_tenant(tenant, TenantConfig::default()).await;
+    // With the default caps a fast run would push its own first turns out.
+    let config = TenantConfig {
+        turn_cap: 10_000_000,
+        byte_cap: 1_000_000_000_000,
+        ..TenantConfig::default()
+    };
+    let made = store.create_tenant(tenant, config).await;
     made.map_err(BenchError::stage)?;
     let key = NewKey {
         label: "bench".to_owned(),
