@@ -1,6 +1,7 @@
 //! The stage: a database, the people on it, a service before it, and the tables of the other side.
 
 mod baseline;
+mod ended;
 mod filling;
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::plan::Plan;
 use crate::service::Service;
 
 pub(crate) use baseline::Script;
+pub(crate) use ended::{Sweeping, Swept};
 pub(crate) use filling::filled_user;
 
 /// Tenants on the stage.
@@ -118,7 +120,7 @@ async fn people(store: &PostgresStore) -> Result<Vec<Person>, BenchError> {
         let tenant = TenantId::parse(&tenant).map_err(BenchError::stage)?;
         let token = match people.get(number % TENANTS) {
             Some(person) => person.token.clone(),
-            None => newcomer(store, &tenant).await?,
+            None => newcomer(store, &tenant, TenantConfig::default()).await?,
         };
         let who = ChannelUser::new(PlatformKind::Custom, &format!("person {place}"))
             .map_err(BenchError::stage)?;
@@ -137,8 +139,12 @@ async fn people(store: &PostgresStore) -> Result<Vec<Person>, BenchError> {
 }
 
 /// The new tenant's token.
-async fn newcomer(store: &PostgresStore, tenant: &TenantId) -> Result<String, BenchError> {
-    let made = store.create_tenant(tenant, TenantConfig::default()).await;
+async fn newcomer(
+    store: &PostgresStore,
+    tenant: &TenantId,
+    rules: TenantConfig,
+) -> Result<String, BenchError> {
+    let made = store.create_tenant(tenant, rules).await;
     made.map_err(BenchError::stage)?;
     let key = NewKey {
         label: "bench".to_owned(),
