@@ -18,3 +18,4 @@ mod retention;
 mod scratch;
 mod tls;
 mod writer;
+mod writer_load;
