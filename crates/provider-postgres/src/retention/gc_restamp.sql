@@ -38,7 +38,13 @@ moved as (
     where m.tenant_id = $1
     and m.ctid = any(array(select w.place from wrong w))
     and (m.user_id in (select unnest(p.ids) from people p)) is true
-    returning m.id
+    returning m.user_id
+),
+raised as (
+    update users u
+    set version = u.version + 1
+    where u.tenant_id = $1
+    and u.user_id in (select v.user_id from moved v)
 )
 select
     exists (select from tenants t where t.tenant_id = $1) as known,
