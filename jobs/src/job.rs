@@ -4,6 +4,7 @@ use std::error::Error;
 
 use async_trait::async_trait;
 use serde::Serialize;
+use throughline_append_queue::Report as Drained;
 use throughline_domain::TenantId;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -72,6 +73,8 @@ pub struct Report {
     pub tenants: u64,
     /// Tenants left to another replica.
     pub left_to_others: u64,
+    /// What the job `outbox` did, which is counted over all tenants.
+    pub queue: Option<Drained>,
 }
 
 impl JobContext {
@@ -117,6 +120,7 @@ impl Report {
             done: Vec::new(),
             tenants: 0,
             left_to_others: 0,
+            queue: None,
         }
     }
 
@@ -126,6 +130,11 @@ impl Report {
             outcome: Outcome::Failed(error.into()),
             ..Self::empty()
         }
+    }
+
+    /// Whether there was nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.done.is_empty() && self.queue.is_none_or(|drained| drained.is_empty())
     }
 
     /// Rows of that pass, over all tenants.

@@ -92,7 +92,7 @@ impl Entry {
                 if let Outcome::Failed(error) = &report.outcome {
                     let error: &(dyn std::error::Error + 'static) = &**error;
                     tracing::error!(job, duration_ms, error, "a job failed");
-                } else if report.done.is_empty() {
+                } else if report.is_empty() {
                     tracing::debug!(
                         job,
                         duration_ms,

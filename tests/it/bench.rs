@@ -54,3 +54,8 @@ fn noisy_neighbour_finds_everything_it_acknowledged() {
 fn growth_finds_everything_it_acknowledged() {
     assert_measured("growth", true);
 }
+
+#[test]
+fn gc_deletes_exactly_what_has_ended_and_keeps_what_it_acknowledged() {
+    assert_measured("gc", true);
+}

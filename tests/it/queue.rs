@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use throughline_scratch_postgres::{Server, Settings};
 use throughline_tests::{
     CLIENT_SCOPES, Client, Service, World, append_body, operator_key, recent_texts, tenant_client,
+    throughline,
 };
 
 const APPEND: &str = "/v1/tenants/acme/turns?on_unavailable=queue";
@@ -234,7 +235,9 @@ async fn an_append_that_meets_a_lock_is_queued_in_the_database() {
     let run = service.client(world.operator.key());
     let begun = Instant::now();
     while texts_of(&acme, "mina").await.len() < 2 {
-        run.post("/admin/jobs/outbox/run", &json!({})).await.ok();
+        // 409 while the run by the clock goes.
+        let ran = run.post("/admin/jobs/outbox/run", &json!({})).await;
+        assert!([200, 409].contains(&ran.status.as_u16()), "{ran:?}");
         assert!(
             begun.elapsed() < Duration::from_secs(30),
             "{}",
@@ -244,4 +247,40 @@ async fn an_append_that_meets_a_lock_is_queued_in_the_database() {
     }
     let listed = run.get("/admin/tenants/acme/outbox?state=pending").await;
     assert_eq!(listed.ok(), json!({"entries": []}));
+}
+
+// the drain is a job like any other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_jobs_off_the_outbox_is_emptied_by_hand_and_on_request() {
+    let world = World::start().await;
+    let url = world.database.url();
+    let mut service = Service::start(&["--jobs", "off"], &[("CCM_DATABASE_URL", url)]);
+    service.ready().await;
+    let acme = service.client(world.acme.key());
+    let first = append_body("mina", "first", "slack-user", "C1", "first");
+    acme.post("/v1/tenants/acme/turns", &first).await.ok();
+    // Nobody else is to empty it.
+    let World { service: other, .. } = &world;
+    other.signal(Signal::STOP);
+    let queue = async |key: &str| {
+        let body = append_body("mina", key, "slack-user", "C1", key);
+        let queued = acme.post("/v1/tenants/acme/outbox", &body).await;
+        assert_eq!(queued.status, 202, "{queued:?}");
+    };
+    queue("by hand").await;
+    let job = throughline(&["job", "outbox", "--json"], &[("CCM_DATABASE_URL", url)]).succeeded();
+    let told: Value = serde_json::from_str(&job.stdout).expect("JSON");
+    let ended = (&told["job"], &told["outcome"]);
+    assert_eq!(ended, (&json!("outbox"), &json!("done")));
+    assert_eq!(told["queue"]["stored"], 1, "{told}");
+    assert_eq!(texts_of(&acme, "mina").await.len(), 2);
+
+    queue("on request").await;
+    let runs = "ccm_job_runs_total{job_name=\"outbox\",outcome=\"done\"}";
+    assert_eq!(metric(&acme, runs).await, "0", "nothing runs by itself");
+    let run = service.client(world.operator.key());
+    let ran = run.post("/admin/jobs/outbox/run", &json!({})).await.ok();
+    assert_eq!(ran["queue"]["stored"], 1, "{ran}");
+    assert_eq!(metric(&acme, runs).await, "1");
+    assert_eq!(texts_of(&acme, "mina").await.len(), 3);
 }

@@ -1,5 +1,7 @@
 //! Start-up: who makes the schema, and who refuses to touch it.
 
+use std::time::{Duration, Instant};
+
 use throughline_scratch_postgres::{Database, Shared};
 use throughline_tests::{Service, migrated_database, throughline};
 
@@ -74,4 +76,42 @@ async fn a_second_migrate_changes_nothing_and_an_edited_migration_is_refused() {
     let refused = throughline(&["migrate"], &url);
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("checksum"), "{refused:?}");
+}
+
+/// Waits until `/readyz` answers so, and gives its body.
+async fn readiness(service: &Service, status: u16) -> serde_json::Value {
+    let client = service.client("");
+    let begun = Instant::now();
+    loop {
+        let answer = client.get("/readyz").await;
+        if answer.status == status {
+            return answer.body;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{answer:?}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_or_a_migration_that_goes_missing_ends_readiness_until_it_is_back() {
+    let database = migrated_database();
+    let mut service = Service::start(&[], &[("CCM_DATABASE_URL", database.url())]);
+    service.ready().await;
+    for (away, back) in [
+        (
+            "alter table ccm_outbox rename to hidden",
+            "alter table hidden rename to ccm_outbox",
+        ),
+        (
+            "create table hidden as select * from _sqlx_migrations where version = 30;
+             delete from _sqlx_migrations where version = 30",
+            "insert into _sqlx_migrations select * from hidden",
+        ),
+    ] {
+        database.psql(away).expect("writes");
+        let said = readiness(&service, 503).await;
+        assert_eq!(said["detail"], "not ready: schema_unfit");
+        database.psql(back).expect("writes");
+        readiness(&service, 200).await;
+    }
 }

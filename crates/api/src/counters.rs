@@ -111,6 +111,17 @@ impl Counters {
         self.write_failures.with_label_values(&["transport"]).inc();
     }
 
+    /// A request with turns was turned away unread; how many it holds nobody knows, so it counts as one.
+    pub(crate) fn append_turned_away(&self) {
+        self.append_not_sent();
+    }
+
+    /// A request with turns took longer than it may; counted as one.
+    pub(crate) fn append_cut_off(&self) {
+        self.appends.failed_at_once();
+        self.write_failures.with_label_values(&["timeout"]).inc();
+    }
+
     /// The store did not answer with a plain success.
     pub(crate) fn append_failed(&self, error: &AppendError) {
         let code = match error {

@@ -24,7 +24,7 @@ pub fn router(
 ) -> Result<Router, prometheus::Error> {
     let shared = Shared::new(&capabilities, settings, registry, draining)?;
     let gate = Gate::new(capabilities, settings, shared.clone());
-    let admission = Admission::new(settings);
+    let admission = Admission::new(settings, shared.clone());
     let router = routes::all().iter().fold(Router::new(), |router, route| {
         add(router, route, &gate, &admission)
     });
@@ -50,8 +50,9 @@ fn add(
         gate.clone().pass(route.access, route.path, request, next)
     });
     let admission = admission.clone();
+    let appends = route.appends();
     let admitted = middleware::from_fn(move |request: Request, next: Next| {
-        admission.clone().admit(request, next)
+        admission.clone().admit(appends, request, next)
     });
     // The last layer is the outermost; `route_layer` leaves a wrong method to its own answer.
     router.route(

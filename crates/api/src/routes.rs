@@ -43,6 +43,14 @@ pub(crate) struct Route {
     pub(crate) handler: MethodRouter<Shared>,
 }
 
+impl Route {
+    /// Whether what is sent here are turns to keep.
+    pub(crate) fn appends(&self) -> bool {
+        let paths = [paths::TURNS, paths::BATCH, paths::OUTBOX];
+        self.method == Method::POST && paths.contains(&self.path)
+    }
+}
+
 /// The list, for tests and documentation.
 pub fn route_list() -> Vec<RouteInfo> {
     let info = |route: &Route| RouteInfo {

@@ -113,6 +113,7 @@ struct Levels {
     dlq_age: Gauge,
     spool_entries: IntGauge,
     spool_bytes: IntGauge,
+    spool_limit: IntGauge,
     spool_aside: IntGauge,
     spool_corrupt: IntGauge,
     spool_dropped: IntCounter,
@@ -147,6 +148,10 @@ impl Levels {
                 "ccm_spool_bytes",
                 "Bytes charged to what lies in this process's spool, set aside included.",
             )?,
+            spool_limit: IntGauge::new(
+                "ccm_spool_limit_bytes",
+                "Bytes that this process's spool takes at most; 0 without a spool.",
+            )?,
             spool_aside: IntGauge::new(
                 "ccm_spool_set_aside",
                 "Entries set aside in this process's spool.",
@@ -166,7 +171,7 @@ impl Levels {
         })
     }
 
-    fn all(&self) -> [&dyn Collector; 10] {
+    fn all(&self) -> [&dyn Collector; 11] {
         [
             &self.pending,
             &self.dead,
@@ -174,6 +179,7 @@ impl Levels {
             &self.dlq_age,
             &self.spool_entries,
             &self.spool_bytes,
+            &self.spool_limit,
             &self.spool_aside,
             &self.spool_corrupt,
             &self.spool_dropped,
@@ -190,6 +196,7 @@ impl Levels {
         self.outbox_age.set(age(outbox.oldest_pending));
         self.dlq_age.set(age(outbox.oldest_dead));
         let Some(spool) = &self.spool else { return };
+        self.spool_limit.set(level(spool.max_bytes()));
         let spool = spool.stats();
         self.spool_entries.set(level(spool.pending.entries));
         self.spool_bytes

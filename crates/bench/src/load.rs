@@ -19,6 +19,25 @@ pub(crate) async fn closed_loop<C: Caller>(
     time: Duration,
     pace: Option<Duration>,
 ) -> Result<(Samples, Vec<C>), BenchError> {
+    measured(callers, time, pace, false).await
+}
+
+/// Lets each caller call at that pace; a call that starts late has waited since it was due, so that one
+/// stall is met by every call it held up.
+pub(crate) async fn on_time<C: Caller>(
+    callers: Vec<C>,
+    time: Duration,
+    pace: Duration,
+) -> Result<(Samples, Vec<C>), BenchError> {
+    measured(callers, time, Some(pace), true).await
+}
+
+async fn measured<C: Caller>(
+    callers: Vec<C>,
+    time: Duration,
+    pace: Option<Duration>,
+    since_due: bool,
+) -> Result<(Samples, Vec<C>), BenchError> {
     let tasks = TaskTracker::new();
     let begun = Instant::now();
     let running: Vec<_> = callers
@@ -32,11 +51,12 @@ pub(crate) async fn closed_loop<C: Caller>(
                     pace.unwrap_or_default() / 64 * u32::try_from(number % 64).unwrap_or(0);
                 let mut next = begun + offset;
                 while begun.elapsed() < time {
+                    let due = next;
                     if let Some(pace) = pace {
                         tokio::time::sleep_until(next.into()).await;
                         next += pace;
                     }
-                    let sent = Instant::now();
+                    let sent = if since_due { due } else { Instant::now() };
                     caller.call().await?;
                     micros.push(u32::try_from(sent.elapsed().as_micros()).unwrap_or(u32::MAX));
                 }

@@ -18,6 +18,8 @@ pub enum Scenario {
     NoisyNeighbour,
     /// A user with 10,000 turns beside one with 10.
     Growth,
+    /// A sweep over many ended turns, alone and beside appends.
+    Gc,
 }
 
 impl Scenario {
@@ -30,6 +32,7 @@ impl Scenario {
             Self::Mixed => "mixed",
             Self::NoisyNeighbour => "noisy-neighbour",
             Self::Growth => "growth",
+            Self::Gc => "gc",
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod append;
 mod callers;
+mod gc;
 mod growth;
 mod hot_user;
 mod mixed;
@@ -31,6 +32,7 @@ pub async fn run(plan: &Plan, say: impl Fn(&str)) -> Result<Report, BenchError> 
         Scenario::Mixed => mixed::run(&mut bench).await?,
         Scenario::NoisyNeighbour => noisy_neighbour::run(&mut bench).await?,
         Scenario::Growth => growth::run(&mut bench).await?,
+        Scenario::Gc => gc::run(&mut bench).await?,
     }
     say("looking up what was acknowledged");
     bench.finish().await

@@ -47,6 +47,8 @@ impl Service {
             .args(["serve", "--listen", &address])
             .env("CCM_DATABASE_URL", database_url)
             .env("CCM_LOG_FILTER", "warn")
+            // A sweep is asked for and waited for.
+            .env("CCM_REQUEST_TIMEOUT", "10m")
             .env("CCM_RATE_LIMIT", if limited { "2000" } else { "off" })
             .stdin(Stdio::null())
             .stdout(Stdio::null())

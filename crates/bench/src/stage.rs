@@ -1,6 +1,7 @@
 //! The stage: a database, the people on it, a service before it, and the tables of the other side.
 
 mod baseline;
+mod ended;
 mod filling;
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::plan::Plan;
 use crate::service::Service;
 
 pub(crate) use baseline::Script;
+pub(crate) use ended::{Sweeping, Swept};
 pub(crate) use filling::filled_user;
 
 /// Tenants on the stage.
@@ -136,15 +138,14 @@ async fn people(store: &PostgresStore) -> Result<Vec<Person>, BenchError> {
     Ok(people)
 }
 
-/// The new tenant's token.
+/// The new tenant's token. With the default caps a fast run would push its own first turns out.
 async fn newcomer(store: &PostgresStore, tenant: &TenantId) -> Result<String, BenchError> {
-    // With the default caps a fast run would push its own first turns out.
-    let config = TenantConfig {
+    let rules = TenantConfig {
         turn_cap: 10_000_000,
         byte_cap: 1_000_000_000_000,
         ..TenantConfig::default()
     };
-    let made = store.create_tenant(tenant, config).await;
+    let made = store.create_tenant(tenant, rules).await;
     made.map_err(BenchError::stage)?;
     let key = NewKey {
         label: "bench".to_owned(),

@@ -2,6 +2,7 @@
 
 mod append;
 mod batch;
+mod caps;
 mod clear;
 mod content;
 mod dead_letters;
@@ -17,6 +18,7 @@ mod pending;
 mod raw_reads;
 mod recent;
 mod redaction_queue;
+mod restamping;
 mod retention;
 mod sample;
 mod together;
@@ -33,6 +35,7 @@ use crate::{Audit, ConversationMemory, Leases, RawReads, RedactionQueue, Retenti
 
 pub use append::*;
 pub use batch::*;
+pub use caps::*;
 pub use clear::*;
 pub use content::*;
 pub use dead_letters::*;
@@ -54,6 +57,7 @@ pub use pending::*;
 pub use raw_reads::*;
 pub use recent::*;
 pub use redaction_queue::*;
+pub use restamping::*;
 pub use retention::*;
 pub use trimming::*;
 pub use turns::{TurnBuilder, turn};
@@ -283,6 +287,7 @@ mod tests {
         for file in [
             include_str!("contract/append.rs"),
             include_str!("contract/batch.rs"),
+            include_str!("contract/caps.rs"),
             include_str!("contract/clear.rs"),
             include_str!("contract/content.rs"),
             include_str!("contract/dead_letters.rs"),
@@ -298,6 +303,7 @@ mod tests {
             include_str!("contract/recent.rs"),
             include_str!("contract/redaction_queue.rs"),
             include_str!("contract/leases.rs"),
+            include_str!("contract/restamping.rs"),
             include_str!("contract/retention.rs"),
             include_str!("contract/trimming.rs"),
             include_str!("contract/usage.rs"),

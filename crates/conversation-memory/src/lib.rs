@@ -16,6 +16,7 @@ mod limits;
 mod new_turn;
 mod outbox;
 mod queue;
+mod queued_append;
 mod raw_reads;
 mod read;
 mod redaction;
@@ -48,6 +49,7 @@ pub use outbox::{
     OutboxLease, OutboxQuery, OutboxSettlement, OutboxState, OutboxStats, Settled, retry_wait,
 };
 pub use queue::{AppendQueue, NotKept};
+pub use queued_append::{AuthorRef, QueuedAppend, QueuedAuthor};
 pub use raw_reads::RawReads;
 pub use read::{Limit, Position, RecentPage, RecentQuery, Usage};
 pub use redaction::{ContentForm, MaskedContent, Redaction};
@@ -56,7 +58,7 @@ pub use retention::{
     Caps, Chunk, Load, OverCap, Pass, Reconciled, Restamp, Restamped, Retention, RetentionError,
     Swept,
 };
-pub use stored_append::{AuthorRef, QueuedAppend, QueuedAuthor, Unreadable};
+pub use stored_append::Unreadable;
 pub use turn::{RedactionState, Turn};
 
 /// The capability `crossChannelConversationMemory@1`.

@@ -3,63 +3,17 @@
 //! The document is what an outbox row and a spool entry hold. It is versioned: a reader knows every
 //! version it ever wrote, and refuses one it does not know in place of guessing.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use throughline_domain::{Json, Timestamp, UserId};
 
+use crate::queued_append::NOBODY;
 use crate::{
-    CanvasSessionId, ChannelKind, ChannelScope, ClientMessageId, ContentForm, NewTurn, Redaction,
-    RedactionState, RequestDigest,
+    AuthorRef, CanvasSessionId, ChannelKind, ChannelScope, ClientMessageId, ContentForm, NewTurn,
+    QueuedAppend, QueuedAuthor, Redaction, RedactionState, RequestDigest,
 };
 
 const VERSION: u32 = 1;
-
-/// Stands in a turn whose user is still to be resolved.
-const NOBODY: UserId = UserId::from_u128(0);
-
-/// Whose turn a queued append is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum QueuedAuthor {
-    /// A user who was resolved before.
-    User(UserId),
-    /// A channel user to be resolved when the append is made: the store was away.
-    Ref(AuthorRef),
-}
-
-/// A channel user as the caller named them; checked by whoever resolves them.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AuthorRef {
-    /// The channel.
-    pub kind: String,
-    /// The channel's own id.
-    pub id: String,
-    /// The name the channel shows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub display_name: Option<String>,
-    /// The address the channel knows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub email: Option<String>,
-    /// Whether the channel vouches for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub email_verified: Option<bool>,
-}
-
-/// Without the person: an id can be a phone number (T-66).
-impl fmt::Debug for AuthorRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "AuthorRef({}, ***)", self.kind)
-    }
-}
-
-/// An append that waits. Its turn carries the moment it arrived, if it did not say itself when it was
-/// said: a turn that waited an hour lands where it belongs and not an hour late.
-#[derive(Clone)]
-pub struct QueuedAppend {
-    author: QueuedAuthor,
-    turn: NewTurn,
-}
 
 /// The document is none that this release can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -133,66 +87,6 @@ struct Versioned {
 }
 
 impl QueuedAppend {
-    /// An append that arrived then.
-    pub fn new(author: QueuedAuthor, turn: NewTurn, arrived_at: Timestamp) -> Self {
-        let turn = match &author {
-            QueuedAuthor::User(user) => turn.for_user(*user),
-            QueuedAuthor::Ref(_) => turn.for_user(NOBODY),
-        };
-        Self {
-            author,
-            turn: turn.received_at(arrived_at),
-        }
-    }
-
-    /// Whose it is.
-    pub fn author(&self) -> &QueuedAuthor {
-        &self.author
-    }
-
-    /// The user, when it is known.
-    pub fn user(&self) -> Option<UserId> {
-        match self.author {
-            QueuedAuthor::User(user) => Some(user),
-            QueuedAuthor::Ref(_) => None,
-        }
-    }
-
-    /// The channel user, when the user is not known.
-    pub fn channel_user(&self) -> Option<&AuthorRef> {
-        match &self.author {
-            QueuedAuthor::User(_) => None,
-            QueuedAuthor::Ref(author) => Some(author),
-        }
-    }
-
-    /// What is to be appended; its user is the author's only where that is known.
-    pub fn turn(&self) -> &NewTurn {
-        &self.turn
-    }
-
-    /// The turn, said by this user.
-    pub fn said_by(self, user: UserId) -> NewTurn {
-        self.turn.for_user(user)
-    }
-
-    /// The same append with another form of its turn: masked, for one.
-    #[must_use]
-    pub fn with_turn(self, turn: NewTurn) -> Self {
-        Self { turn, ..self }
-    }
-
-    /// Whether the other is this append again: what is said agrees, and the authors do as far as they
-    /// are named alike. A ref and a user id cannot be compared; the store does that when it appends.
-    pub fn repeats(&self, digest: RequestDigest, author: &QueuedAuthor) -> bool {
-        let same_author = match (&self.author, author) {
-            (QueuedAuthor::User(a), QueuedAuthor::User(b)) => a == b,
-            (QueuedAuthor::Ref(a), QueuedAuthor::Ref(b)) => (&a.kind, &a.id) == (&b.kind, &b.id),
-            _ => true,
-        };
-        same_author && self.turn.digest() == digest
-    }
-
     /// The document.
     pub fn encode(&self) -> String {
         let turn = &self.turn;
@@ -263,18 +157,6 @@ impl Read {
             form: ContentForm::parse(&self.form)?,
         };
         Some(QueuedAppend { author, turn })
-    }
-}
-
-/// Without its words.
-impl fmt::Debug for QueuedAppend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "QueuedAppend({:?}, {} bytes)",
-            self.author,
-            self.turn.bytes()
-        )
     }
 }
 

@@ -1,10 +1,13 @@
 //! How the database's schema stands to this binary.
 
+use tokio_postgres::types::Type;
+
 use crate::migrate::MIGRATOR;
 use crate::statement::{ForOperator, Statement};
 use crate::store::{PostgresStore, Unavailable};
 
-pub(crate) static FOR_OPERATOR: &[&ForOperator] = &[&PING, &SCHEMA_TABLE, &SCHEMA_VERSIONS];
+pub(crate) static FOR_OPERATOR: &[&ForOperator] =
+    &[&PING, &SCHEMA_TABLE, &SCHEMA_VERSIONS, &SCHEMA_MISSING];
 
 pub(crate) static PING: ForOperator = ForOperator(Statement {
     name: "ping",
@@ -26,6 +29,37 @@ static SCHEMA_VERSIONS: ForOperator = ForOperator(Statement {
           order by version",
     params: &[],
 });
+
+static SCHEMA_MISSING: ForOperator = ForOperator(Statement {
+    name: "schema_missing",
+    sql: "-- schema_missing\n\
+          select k.name\n\
+          from unnest($1::text[]) as k (name)\n\
+          where to_regclass(k.name) is null\n\
+          order by k.name",
+    params: &[Type::TEXT_ARRAY],
+});
+
+/// Every table that the migrations make.
+pub(crate) const TABLES: [&str; 17] = [
+    "access_keys",
+    "ccm_audit_events",
+    "ccm_outbox",
+    "conversations",
+    "cross_channel_messages",
+    "email_claims",
+    "idempotency_tombstones",
+    "job_cursors",
+    "job_leases",
+    "merges",
+    "operator_keys",
+    "platform_identities",
+    "restamps",
+    "reviews",
+    "tenant_streams",
+    "tenants",
+    "users",
+];
 
 /// How the schema stands to this binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +109,17 @@ pub enum SchemaError {
 }
 
 impl PostgresStore {
+    /// The tables that are not there, though their migrations may be. One look into the catalogue.
+    pub async fn missing_tables(&self) -> Result<Vec<String>, SchemaError> {
+        let tables: &[&str] = &TABLES;
+        let sessions = &self.sessions;
+        let rows = sessions
+            .query_as_operator(&SCHEMA_MISSING, &[&tables])
+            .await;
+        let rows = rows.map_err(|error| Unavailable(Box::new(error)))?;
+        Ok(rows.iter().map(|row| row.get(0)).collect())
+    }
+
     /// Compares the applied migrations with those of this binary.
     pub async fn schema_status(&self) -> Result<SchemaStatus, SchemaError> {
         let unavailable = |error| Unavailable(Box::new(error));

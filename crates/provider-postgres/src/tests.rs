@@ -17,4 +17,6 @@ mod raw_reads;
 mod retention;
 mod scratch;
 mod tls;
+mod version;
 mod writer;
+mod writer_load;

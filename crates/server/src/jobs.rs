@@ -6,35 +6,46 @@ use std::time::Duration;
 use async_trait::async_trait;
 use prometheus::Registry;
 use throughline_api::{JobAsk, JobControl, JobRefusal};
-use throughline_conversation_memory::{Chunk, Leases, RedactionQueue, Retention};
+use throughline_append_queue::{Deps, Report as Drained};
+use throughline_conversation_memory::{
+    Chunk, ConversationMemory, Leases, Outbox, RedactionQueue, Retention,
+};
 use throughline_domain::{SystemClock, SystemIds};
 use throughline_jobs::{
-    Gc, GcLag, GcMetrics, GcParts, GcSettings, Job as _, JobContext, Jobs, Outcome, Reconcile,
-    Redaction, Report, Request, Runner, Schedule, TriggerError, Visiting,
+    Gc, GcLag, GcMetrics, GcParts, GcSettings, Job, Jobs, Outcome, Reconcile, Redaction, Report,
+    Request, Runner, Schedule, TriggerError, Visiting,
 };
+use throughline_platform_identity::PlatformIdentity;
 use throughline_redacted_memory::{Scanner, Sweep as RedactionSweep};
 use throughline_tenancy::Tenancy;
 use throughline_wire::{JobDoneBody, JobRunAnswer, OutboxRunAnswer};
-use tokio_util::task::TaskTracker;
 
 use crate::failure::Failure;
-use crate::queue::Sweep;
 use crate::settings::Settings;
+use crate::{queue, service};
 
 const MINUTE: Duration = Duration::from_mins(1);
+/// The job that empties the queue of appends.
+const OUTBOX: &str = "outbox";
+
+/// What some jobs work with beside the store.
+pub(crate) struct Work<'a> {
+    pub(crate) scanner: &'a Scanner,
+    pub(crate) drain: Deps,
+}
 
 /// Starts every job over the store.
 pub(crate) async fn start<S>(
     store: &Arc<S>,
     settings: &Settings,
     registry: &Registry,
-    scanner: &Scanner,
+    work: Work<'_>,
 ) -> Result<Arc<Jobs>, Failure>
 where
     S: Tenancy + Retention + Leases + RedactionQueue + 'static,
 {
     let parts = gc_parts(store, settings, registry).map_err(|error| unusable(&error))?;
-    let scan = RedactionSweep::new(store.clone(), scanner.clone(), parts.clock.clone());
+    let scan = RedactionSweep::new(store.clone(), work.scanner.clone(), parts.clock.clone());
     let (clock, metrics) = (parts.clock.clone(), parts.metrics.clone());
     let runner = Runner::new(clock.clone(), parts.ids.clone(), registry);
     let runner = runner.map_err(|error| unusable(&error))?;
@@ -63,7 +74,11 @@ where
             Arc::new(Redaction::widening(scan.clone())),
             scanning(settings),
         )
-        .with(Arc::new(Redaction::narrowing(scan)), on(Schedule::Off));
+        .with(Arc::new(Redaction::narrowing(scan)), on(Schedule::Off))
+        .with(
+            Arc::new(throughline_jobs::Outbox::new(work.drain)),
+            draining(),
+        );
     let started = jobs.start(settings.jobs.0).await;
     Ok(Arc::new(started.map_err(|error| unusable(&error))?))
 }
@@ -90,6 +105,16 @@ fn scanning(settings: &Settings) -> throughline_jobs::Settings {
     }
 }
 
+/// Every ten seconds (T-17), and within the time that a lease on an entry lasts.
+fn draining() -> throughline_jobs::Settings {
+    throughline_jobs::Settings {
+        schedule: Schedule::Every(Duration::from_secs(10)),
+        budget: Duration::from_secs(30),
+        timeout: Duration::from_secs(90),
+        jitter: Duration::from_secs(1),
+    }
+}
+
 fn gc_parts<S>(
     store: &Arc<S>,
     settings: &Settings,
@@ -112,18 +137,25 @@ where
     })
 }
 
-/// One sweep in this process, beside whatever service runs.
-pub(crate) async fn sweep_once<S>(
-    store: &Arc<S>,
-    settings: &Settings,
-    context: &JobContext,
-) -> Result<Report, Failure>
+/// The sweep as a job of its own, beside whatever service runs.
+pub(crate) fn gc<S>(store: &Arc<S>, settings: &Settings) -> Result<Arc<dyn Job>, Failure>
 where
     S: Tenancy + Retention + Leases + 'static,
 {
     let parts = gc_parts(store, settings, &Registry::new());
     let parts = parts.map_err(|error| unusable(&error))?;
-    Ok(Gc::new(parts, Visiting::AtServiceTime).run(context).await)
+    Ok(Arc::new(Gc::new(parts, Visiting::AtServiceTime)))
+}
+
+/// What waits in the outbox, as a job of its own. A spool belongs to the service that has it open.
+pub(crate) fn outbox<S>(store: &Arc<S>) -> Result<Arc<dyn Job>, Failure>
+where
+    S: Tenancy + PlatformIdentity + ConversationMemory + Outbox + RedactionQueue + 'static,
+{
+    let registry = Registry::new();
+    let parts = service::queue_parts(store, &service::scanner(&registry)?, &registry)?;
+    let drain = queue::drain_of_the_outbox(parts, &registry)?;
+    Ok(Arc::new(throughline_jobs::Outbox::new(drain)))
 }
 
 /// What a run answers to an operator.
@@ -141,38 +173,31 @@ pub(crate) fn answer(job: &str, dry_run: bool, report: &Report) -> JobRunAnswer 
         tenants: report.tenants,
         left_to_others: report.left_to_others,
         done: done.collect(),
-        queue: None,
+        queue: report.queue.map(queue_answer),
     }
 }
 
-/// The jobs as the HTTP surface asks for them. The sweep of queued appends is one of them to an
-/// operator; it has a clock of its own, which `--jobs off` does not stop: a 202 promised it.
-pub(crate) struct Asked {
-    pub(crate) jobs: Arc<Jobs>,
-    pub(crate) sweep: Arc<Sweep>,
-}
-
-/// The name by which an operator asks for a sweep of queued appends.
-const OUTBOX: &str = "outbox";
+/// The jobs as the HTTP surface asks for them.
+pub(crate) struct Asked(pub(crate) Arc<Jobs>);
 
 #[async_trait]
 impl JobControl for Asked {
     async fn run_now(&self, job: &str, ask: JobAsk) -> Result<JobRunAnswer, JobRefusal> {
         if job == OUTBOX {
-            return self.sweep_now(ask).await;
+            for_all_of_it(&ask)?;
         }
         let dry_run = ask.dry_run;
         let request = Request {
             dry_run,
             tenant: ask.tenant,
         };
-        match self.jobs.trigger_now(job, request).await {
+        match self.0.trigger_now(job, request).await {
             Ok(Report {
                 outcome: Outcome::Failed(error),
                 ..
             }) => Err(JobRefusal::Broken(error)),
             Ok(report) => Ok(answer(job, dry_run, &report)),
-            Err(TriggerError::UnknownJob(_)) => Err(JobRefusal::UnknownJob(self.names())),
+            Err(TriggerError::UnknownJob(_)) => Err(JobRefusal::UnknownJob(self.0.names())),
             Err(TriggerError::Running) => Err(JobRefusal::Running),
             Err(TriggerError::Stopping) => Err(JobRefusal::Stopping),
             Err(error @ TriggerError::Broken) => Err(JobRefusal::Broken(Box::new(error))),
@@ -180,55 +205,29 @@ impl JobControl for Asked {
     }
 }
 
-impl Asked {
-    fn names(&self) -> Vec<&'static str> {
-        let mut names = self.jobs.names();
-        names.push(OUTBOX);
-        names
+/// The queue of appends is emptied for everybody, or not at all.
+fn for_all_of_it(ask: &JobAsk) -> Result<(), JobRefusal> {
+    let refused = |parameter, detail| Err(JobRefusal::CannotBeAsked { parameter, detail });
+    if ask.dry_run {
+        let detail = "the job outbox cannot be rehearsed; list the outbox";
+        return refused("dry_run", detail);
     }
-
-    /// On a task of its own, so that it goes on if the caller goes away.
-    async fn sweep_now(&self, ask: JobAsk) -> Result<JobRunAnswer, JobRefusal> {
-        let refused = |parameter, detail| Err(JobRefusal::CannotBeAsked { parameter, detail });
-        if ask.dry_run {
-            return refused(
-                "dry_run",
-                "the job outbox cannot be rehearsed; list the outbox",
-            );
-        }
-        if ask.tenant.is_some() {
-            return refused(
-                "tenant",
-                "the job outbox is for all tenants; leave tenant out",
-            );
-        }
-        let sweep = Arc::clone(&self.sweep);
-        let swept = TaskTracker::new()
-            .spawn(async move { sweep.once().await })
-            .await;
-        let swept = swept.map_err(|error| JobRefusal::Broken(Box::new(error)))?;
-        Ok(swept_answer(swept))
+    if ask.tenant.is_some() {
+        let detail = "the job outbox is for all tenants; leave tenant out";
+        return refused("tenant", detail);
     }
+    Ok(())
 }
 
-fn swept_answer(report: throughline_append_queue::Report) -> JobRunAnswer {
-    let whole = !report.away && !report.unfinished;
-    JobRunAnswer {
-        job: OUTBOX.to_owned(),
-        outcome: if whole { "done" } else { "partial" }.to_owned(),
-        dry_run: false,
-        tenants: 0,
-        left_to_others: 0,
-        done: Vec::new(),
-        queue: Some(OutboxRunAnswer {
-            stored: report.stored,
-            duplicates: report.duplicates,
-            dropped: report.dropped,
-            waiting: report.waiting,
-            dead: report.dead,
-            expired: report.expired,
-            away: report.away,
-            unfinished: report.unfinished,
-        }),
+fn queue_answer(drained: Drained) -> OutboxRunAnswer {
+    OutboxRunAnswer {
+        stored: drained.stored,
+        duplicates: drained.duplicates,
+        dropped: drained.dropped,
+        waiting: drained.waiting,
+        dead: drained.dead,
+        expired: drained.expired,
+        away: drained.away,
+        unfinished: drained.unfinished,
     }
 }

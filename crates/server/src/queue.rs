@@ -1,26 +1,22 @@
-//! Appends that wait: the outbox and the spool behind the router, and the sweep that empties them.
+//! Appends that wait: the outbox and the spool behind the router, and what the job that empties them
+//! works with.
 
-mod run;
 mod spool;
 
 use std::sync::Arc;
 
 use prometheus::Registry;
 use throughline_api::AppendCounters;
-use throughline_append_queue::{Counts, Deps, Keeper, QueueMetrics, Report, drain_outbox};
+use throughline_append_queue::{Counts, Deps, Keeper, QueueMetrics};
 use throughline_conversation_memory::{AppendQueue, ChannelKind, ConversationMemory, Outbox};
 use throughline_domain::{Clock, Ids, WorkerId};
 use throughline_platform_identity::PlatformIdentity;
 use throughline_spool::Spool;
 use throughline_tenancy::Tenancy;
-use tokio::sync::Mutex;
-use tokio_util::sync::CancellationToken;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, chain};
 use crate::service::unusable;
 use crate::settings::Settings;
-
-pub(crate) use run::Sweeping;
 
 /// What the queue stands on.
 #[derive(Clone)]
@@ -37,14 +33,7 @@ pub(crate) struct Parts {
 /// Where appends are kept, and how they get out again.
 pub(crate) struct Queue {
     keeper: Arc<Keeper>,
-    sweep: Arc<Sweep>,
-}
-
-/// The sweep: one at a time in this process.
-pub(crate) struct Sweep {
     deps: Deps,
-    running: Mutex<()>,
-    stop: CancellationToken,
 }
 
 /// The counters of the surface, moved by the sweep.
@@ -72,14 +61,14 @@ impl Queue {
         let metrics = Arc::new(metrics.map_err(|error| unusable(&error))?);
         let outbox = Arc::clone(&parts.outbox);
         let keeper = Keeper::new(outbox, spool.clone(), Arc::clone(&metrics));
-        let sweep = Sweep {
-            deps: deps(parts, spool, metrics),
-            running: Mutex::default(),
-            stop: CancellationToken::new(),
-        };
+        if spool.is_some() && !settings.jobs.0 {
+            tracing::warn!(
+                "jobs are off: what this process spools waits until POST /admin/jobs/outbox/run"
+            );
+        }
         Ok(Self {
             keeper: Arc::new(keeper),
-            sweep: Arc::new(sweep),
+            deps: deps(parts, spool, metrics),
         })
     }
 
@@ -88,15 +77,27 @@ impl Queue {
         self.keeper.clone()
     }
 
-    /// A sweep on demand.
-    pub(crate) fn sweep(&self) -> Arc<Sweep> {
-        self.sweep.clone()
+    /// What the job `outbox` works with.
+    pub(crate) fn drain(&self) -> Deps {
+        self.deps.clone()
     }
 
-    /// Sweeps from now on, every few seconds.
-    pub(crate) fn start(self) -> Sweeping {
-        Sweeping::start(self.sweep)
+    /// Closes the spool. After the last request and the last run of the job.
+    pub(crate) async fn close(self) {
+        if let Some(spool) = &self.deps.spool
+            && let Err(error) = spool.close().await
+        {
+            tracing::error!(error = chain(&error), "the spool was not closed well");
+        }
     }
+}
+
+/// What one run of the job works with in a process of its own: the outbox alone, for a spool belongs to the
+/// service that has it open.
+pub(crate) fn drain_of_the_outbox(parts: Parts, registry: &Registry) -> Result<Deps, Failure> {
+    let metrics = QueueMetrics::register(registry, None, Arc::clone(&parts.clock));
+    let metrics = metrics.map_err(|error| unusable(&error))?;
+    Ok(deps(parts, None, Arc::new(metrics)))
 }
 
 fn deps(parts: Parts, spool: Option<Spool>, metrics: Arc<QueueMetrics>) -> Deps {
@@ -111,27 +112,5 @@ fn deps(parts: Parts, spool: Option<Spool>, metrics: Arc<QueueMetrics>) -> Deps 
         ids: parts.ids,
         metrics,
         counts: Arc::new(Shared(parts.appends)),
-    }
-}
-
-impl Sweep {
-    /// One sweep, after the one that may be running.
-    pub(crate) async fn once(&self) -> Report {
-        let _alone = self.running.lock().await;
-        let report = drain_outbox(&self.deps, &self.stop).await;
-        if !report.is_empty() {
-            tracing::info!(
-                stored = report.stored,
-                duplicates = report.duplicates,
-                dropped = report.dropped,
-                waiting = report.waiting,
-                dead = report.dead,
-                expired = report.expired,
-                away = report.away,
-                unfinished = report.unfinished,
-                "swept the queue of appends"
-            );
-        }
-        report
     }
 }

@@ -6,7 +6,9 @@ use async_trait::async_trait;
 use axum::Router;
 use prometheus::Registry;
 use throughline_api::{AppendCounters, Capabilities, Draining, NotReady, RateLimit, StoreHealth};
-use throughline_conversation_memory::{ConversationMemory, Outbox, RawReads, RedactionQueue};
+use throughline_conversation_memory::{
+    ConversationMemory, Leases, Outbox, RawReads, RedactionQueue, Retention,
+};
 use throughline_domain::{Ids as _, SystemClock, SystemIds};
 use throughline_erasure::Erasure;
 use throughline_jobs::Jobs;
@@ -16,13 +18,12 @@ use throughline_redacted_memory::{RedactedMemory, Scanner};
 use throughline_tenancy::{Tenancy, TenantConfig};
 
 use crate::failure::Failure;
-use crate::jobs::Asked;
+use crate::jobs::{self, Asked, Work};
 use crate::queue::{self, Queue};
 use crate::server::Limits;
 use crate::settings::Settings;
 
-/// The router, the switch that turns /readyz to 503, what empties the queues behind it, and what runs
-/// by the clock.
+/// The router, the switch that turns /readyz to 503, where appends wait, and what runs by the clock.
 pub(crate) struct Service {
     pub(crate) queue: Queue,
     pub(crate) router: Router,
@@ -30,14 +31,12 @@ pub(crate) struct Service {
     pub(crate) jobs: Arc<Jobs>,
 }
 
-/// Puts one store that has all three capabilities behind the router.
+/// Puts one store that has every capability behind the router, and its jobs beside it.
 pub(crate) async fn assemble<S>(
     store: &Arc<S>,
     health: Arc<dyn StoreHealth>,
     settings: &Settings,
     registry: &Registry,
-    scanner: Scanner,
-    jobs: Arc<Jobs>,
 ) -> Result<Service, Failure>
 where
     S: Tenancy
@@ -46,27 +45,19 @@ where
         + Outbox
         + RawReads
         + RedactionQueue
+        + Retention
+        + Leases
         + Erasure
         + 'static,
 {
-    let (clock, ids) = (Arc::new(SystemClock), Arc::new(SystemIds));
-    let memory = RedactedMemory::new(
-        Arc::clone(store) as _,
-        Arc::clone(store) as _,
-        scanner,
-        ids.secret(),
-    );
-    let appends = AppendCounters::register(registry).map_err(|error| unusable(&error))?;
-    let parts = queue::Parts {
-        outbox: Arc::new(memory.outbox(Arc::clone(store) as _)),
-        memory: Arc::new(memory.sending_back(Arc::clone(store) as _)),
-        identity: Arc::clone(store) as _,
-        tenancy: Arc::clone(store) as _,
-        appends: Arc::new(appends),
-        clock: clock.clone(),
-        ids: ids.clone(),
-    };
+    let scanner = scanner(registry)?;
+    let parts = queue_parts(store, &scanner, registry)?;
     let queue = Queue::open(parts.clone(), settings, registry).await?;
+    let work = Work {
+        scanner: &scanner,
+        drain: queue.drain(),
+    };
+    let jobs = jobs::start(store, settings, registry, work).await?;
     let capabilities = Capabilities {
         identity: Arc::new(Cached::new(parts.identity)),
         memory: parts.memory,
@@ -76,13 +67,10 @@ where
         raw: Arc::clone(store) as _,
         erasure: Arc::clone(store) as _,
         tenancy: Arc::clone(store) as _,
-        clock,
-        ids,
+        clock: parts.clock,
+        ids: parts.ids,
         store: health,
-        jobs: Arc::new(Asked {
-            jobs: Arc::clone(&jobs),
-            sweep: queue.sweep(),
-        }),
+        jobs: Arc::new(Asked(Arc::clone(&jobs))),
     };
     let draining = Draining::default();
     let router = throughline_api::router(
@@ -97,6 +85,34 @@ where
         router,
         draining,
         jobs,
+    })
+}
+
+/// What appends are stored with, looked through on their way, and where they wait.
+pub(crate) fn queue_parts<S>(
+    store: &Arc<S>,
+    scanner: &Scanner,
+    registry: &Registry,
+) -> Result<queue::Parts, Failure>
+where
+    S: Tenancy + PlatformIdentity + ConversationMemory + Outbox + RedactionQueue + 'static,
+{
+    let ids = Arc::new(SystemIds);
+    let memory = RedactedMemory::new(
+        Arc::clone(store) as _,
+        Arc::clone(store) as _,
+        scanner.clone(),
+        ids.secret(),
+    );
+    let appends = AppendCounters::register(registry).map_err(|error| unusable(&error))?;
+    Ok(queue::Parts {
+        outbox: Arc::new(memory.outbox(Arc::clone(store) as _)),
+        memory: Arc::new(memory.sending_back(Arc::clone(store) as _)),
+        identity: Arc::clone(store) as _,
+        tenancy: Arc::clone(store) as _,
+        appends: Arc::new(appends),
+        clock: Arc::new(SystemClock),
+        ids,
     })
 }
 

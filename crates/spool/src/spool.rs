@@ -222,6 +222,11 @@ impl Spool {
         *self.stats.lock()
     }
 
+    /// The most bytes it takes in all.
+    pub fn max_bytes(&self) -> u64 {
+        self.config.max_bytes
+    }
+
     /// Gives free pages back to the system; worth it after a long outage was drained. Nothing is
     /// taken in meanwhile. True if the file shrank.
     pub async fn compact(&self) -> Result<bool, SpoolError> {

@@ -8,4 +8,5 @@
 )]
 
 mod gc;
+mod outbox;
 mod runner;

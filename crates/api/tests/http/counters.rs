@@ -1,10 +1,13 @@
 //! What `/metrics` shows.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use futures_util::poll;
 use serde_json::json;
 use throughline_api::{Settings, route_list};
 
+use crate::doubles::{Fault, FaultyMemory};
 use crate::service::{Service, append_body, call, get, service_with};
 
 async fn open() -> Service {
@@ -113,6 +116,68 @@ async fn what_happens_is_counted_once() {
         (appends("2xx"), appends("4xx"), appends("5xx")),
         (3.0, 2.0, 0.0)
     );
+}
+
+// what no handler sees is counted too.
+#[tokio::test(start_paused = true)]
+async fn appends_that_are_turned_away_or_cut_off_are_counted() {
+    let settings = Settings {
+        metrics_open: true,
+        max_concurrency: 1,
+        ..Settings::default()
+    };
+    let hangs = |c: &mut throughline_api::Capabilities| {
+        c.memory = Arc::new(FaultyMemory(Fault::Hang));
+    };
+    let service = service_with(settings, hangs).await;
+    let body = append_body("k", "hi");
+    let mut first = Box::pin(service.append(&body));
+    assert!(poll!(&mut first).is_pending());
+    let away = service.append(&body).await;
+    away.assert_problem(503, "overloaded");
+    let batch = json!({"turns": [body.clone()]});
+    let away = service.post("/v1/tenants/acme/turns/batch", &batch).await;
+    away.assert_problem(503, "overloaded");
+    // A read is no write.
+    let history = "/v1/tenants/acme/history?channel_kind=slack-user&channel_scope=C1";
+    service.get(history).await.assert_problem(503, "overloaded");
+    first.await.assert_problem(503, "unavailable");
+    let series = series(&service).await;
+    for (name, value) in [
+        ("ccm_write_failures_total{code=\"transport\"}", 2.0),
+        ("ccm_write_failures_total{code=\"timeout\"}", 1.0),
+        ("ccm_append_failures_total{stage=\"sync\"}", 3.0),
+    ] {
+        assert_eq!(series.get(name), Some(&value), "{name}");
+    }
+}
+
+// failures.md 31, T-75
+#[tokio::test]
+async fn ten_thousand_users_add_no_series() {
+    let service = open().await;
+    let before = series(&service).await.len();
+    for page in 0..50 {
+        let turn = |n: u32| {
+            let mut turn = append_body(&format!("k{page}-{n}"), "hi");
+            turn["ref"]["id"] = json!(format!("user-{page}-{n}"));
+            turn["channel_scope"] = json!(format!("scope-{page}-{n}"));
+            turn
+        };
+        let turns: Vec<_> = (0..200).map(turn).collect();
+        let answer = service
+            .post("/v1/tenants/acme/turns/batch", &json!({ "turns": turns }))
+            .await;
+        answer.assert_status(200);
+    }
+    let after = series(&service).await;
+    for name in [
+        "pi_resolves_total{outcome=\"new\"}",
+        "ccm_appends_total{channel_kind=\"slack-user\"}",
+    ] {
+        assert_eq!(after.get(name), Some(&10_000.0), "{name}");
+    }
+    assert_eq!(after.len(), before);
 }
 
 // failures.md 31, T-75

@@ -53,16 +53,22 @@ impl Sweep<'_> {
                 .deps
                 .outbox
                 .tenants(DueTenants::Append, after.as_ref(), TENANTS);
-            let tenants = named.await.map_err(|_| Away)?;
+            let tenants = named.await.map_err(|_| Away::Store)?;
             for tenant in &tenants {
                 if self.should_stop() {
                     return Ok(true);
                 }
-                busy |= self.turn_of(tenant).await?;
+                match self.turn_of(tenant).await {
+                    Ok(had) => busy |= had,
+                    Err(away) => {
+                        self.stuck(away)?;
+                        busy = true;
+                    }
+                }
             }
             match tenants.last() {
                 Some(last) if tenants.len() == TENANTS as usize => after = Some(last.clone()),
-                _ => return Ok(busy),
+                _ => return self.round_ended(busy),
             }
         }
     }
@@ -74,7 +80,7 @@ impl Sweep<'_> {
             lasts: LEASE,
         };
         let leased = self.deps.outbox.lease(tenant, lease).await;
-        let leased = leased.map_err(|_| Away)?;
+        let leased = leased.map_err(|_| Away::Store)?;
         let mut settlements = Vec::with_capacity(leased.len());
         let mut offered = Vec::with_capacity(leased.len());
         let mut appends = Vec::with_capacity(leased.len());
@@ -136,7 +142,7 @@ impl Sweep<'_> {
             return Ok(());
         }
         let settled = self.deps.outbox.settle(tenant, self.deps.worker, all).await;
-        let settled = settled.map_err(|_| Away)?;
+        let settled = settled.map_err(|_| Away::Store)?;
         self.report.waiting += settled.waiting;
         self.report.dead += settled.died;
         Ok(())

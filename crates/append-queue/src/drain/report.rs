@@ -26,4 +26,19 @@ impl Report {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+
+    /// This sweep and the one after it as one: they did what both did, and ended as the later one.
+    #[must_use]
+    pub fn and(self, later: Self) -> Self {
+        Self {
+            stored: self.stored + later.stored,
+            duplicates: self.duplicates + later.duplicates,
+            dropped: self.dropped + later.dropped,
+            waiting: self.waiting + later.waiting,
+            dead: self.dead + later.dead,
+            expired: self.expired + later.expired,
+            away: later.away,
+            unfinished: later.unfinished,
+        }
+    }
 }

@@ -52,7 +52,7 @@ impl Sweep<'_> {
         }
         // Untried; if this fails their lease ends by itself.
         let _ = spool.release(rest).await;
-        if away { Err(Away) } else { Ok(busy) }
+        if away { Err(Away::Store) } else { Ok(busy) }
     }
 
     async fn spooled(
@@ -107,7 +107,7 @@ impl Sweep<'_> {
             }
             Ok(Enqueued::Again(_) | Enqueued::DeadLetter(_)) => self.report.duplicates += 1,
             Err(OutboxError::Gone) => self.report.dropped += 1,
-            Err(OutboxError::Unavailable(_)) => return Err(Away),
+            Err(OutboxError::Unavailable(_)) => return Err(Away::Store),
             Err(
                 OutboxError::UnknownTenant(_)
                 | OutboxError::KeyConflict(_)

@@ -17,11 +17,20 @@ use super::{Deps, Report};
 const BUDGET: Duration = Duration::from_secs(30);
 /// Longer than a sweep can take, so that what a sweep holds stays its own.
 pub(super) const LEASE: Duration = Duration::from_mins(2);
-/// So many failures one after the other, with nothing taken in this sweep, are a store that is away.
+/// So many failures one after the other, with nothing taken in this sweep, end a tenant's turn: the store
+/// is away, or this tenant's entries cannot be stored.
 const FAILURES_IN_A_ROW: u32 = 8;
+/// So many tenants in that state, with nothing taken in this sweep, are a store that is away.
+const STUCK_TENANTS: u32 = 3;
 
-/// The store is away.
-pub(super) struct Away;
+/// Why a sweep does not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Away {
+    /// With nobody: the store is away.
+    Store,
+    /// With this tenant: all of its entries failed, though the database answers.
+    Tenant,
+}
 
 /// An entry that failed without an answer, until it is known whose fault it was.
 pub(super) enum Undecided {
@@ -37,6 +46,7 @@ pub(super) struct Sweep<'a> {
     /// Whether the store took or refused anything.
     alive: bool,
     failures: u32,
+    stuck: u32,
     pub(super) undecided: HashMap<TenantId, Vec<(Undecided, &'static str)>>,
 }
 
@@ -49,6 +59,7 @@ impl<'a> Sweep<'a> {
             report: Report::default(),
             alive: false,
             failures: 0,
+            stuck: 0,
             undecided: HashMap::new(),
         }
     }
@@ -130,15 +141,34 @@ impl<'a> Sweep<'a> {
     fn failed(&mut self) -> Result<(), Away> {
         self.failures += 1;
         if !self.alive && self.failures >= FAILURES_IN_A_ROW {
-            return Err(Away);
+            self.failures = 0;
+            return Err(Away::Tenant);
         }
         Ok(())
+    }
+
+    /// A tenant's turn ended because of `away`: whether the next one may have its turn.
+    pub(super) fn stuck(&mut self, away: Away) -> Result<(), Away> {
+        self.stuck += 1;
+        if away == Away::Store || self.stuck >= STUCK_TENANTS {
+            return Err(Away::Store);
+        }
+        Ok(())
+    }
+
+    /// After a round: those that were stuck get another turn if the store took something of others.
+    pub(super) fn round_ended(&mut self, busy: bool) -> Result<bool, Away> {
+        let stuck = std::mem::take(&mut self.stuck);
+        if stuck > 0 && !self.alive {
+            return Err(Away::Store);
+        }
+        Ok(busy)
     }
 
     /// Whether the database answers at all: the outbox lies in the same one.
     async fn probe(&self) -> Result<(), Away> {
         let asked = self.deps.outbox.tenants(DueTenants::Append, None, 1).await;
-        asked.map(|_| ()).map_err(|_| Away)
+        asked.map(|_| ()).map_err(|_| Away::Store)
     }
 
     pub(super) fn hold(&mut self, tenant: &TenantId, entry: Undecided, code: &'static str) {

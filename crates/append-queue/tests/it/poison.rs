@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use throughline_conversation_memory::{Outbox, OutboxState, QueuedAuthor};
-use throughline_domain::UserId;
+use throughline_domain::{TenantId, UserId};
 use throughline_tenancy::TenantConfig;
 
 use crate::fixture::Fixture;
@@ -33,6 +33,58 @@ async fn a_hundred_refused_entries_do_not_hold_up_a_good_one() {
     assert_eq!(fixture.metric("ccm_outbox_dlq_total"), 100.0);
     assert_eq!(fixture.metric("ccm_outbox_dlq "), 100.0);
     assert_eq!(fixture.counted.failed.load(Ordering::SeqCst), 100);
+}
+
+/// A hundred entries of `acme` that `poison` spoils, then one of `other` and one more of `acme`, both good.
+async fn a_hundred_before_two_good_ones(
+    fixture: &Fixture,
+    poison: bool,
+) -> [(TenantId, UserId); 2] {
+    let acme = fixture.acme().await;
+    let other = fixture.tenant("other", TenantConfig::default()).await;
+    let poisoned = numbered("poison", 100);
+    let author = if poison {
+        acme.1
+    } else {
+        UserId::from_u128(77)
+    };
+    fixture.faults.poison.lock().extend(poisoned.clone());
+    fixture.keep(&acme.0, author, poisoned).await;
+    fixture.wait(Duration::from_millis(5));
+    fixture.keep(&other.0, other.1, ["good".to_owned()]).await;
+    fixture.keep(&acme.0, acme.1, ["behind".to_owned()]).await;
+    [acme, other]
+}
+
+// failures.md 30: whatever the poison is, what is good is stored within one cycle.
+#[tokio::test]
+async fn a_hundred_refused_entries_hold_up_neither_another_tenant_nor_what_is_behind_them() {
+    let fixture = Fixture::new().await;
+    let good = a_hundred_before_two_good_ones(&fixture, false).await;
+    fixture.faults.poison.lock().clear();
+    let report = fixture.sweep().await;
+    assert_eq!((report.stored, report.dead), (2, 100));
+    for (tenant, user) in &good {
+        assert_eq!(fixture.stored(tenant, *user).await, 1, "{tenant}");
+    }
+}
+
+// failures.md 30
+#[tokio::test]
+async fn a_hundred_failing_entries_hold_up_neither_another_tenant_nor_what_is_behind_them() {
+    let fixture = Fixture::new().await;
+    let good = a_hundred_before_two_good_ones(&fixture, true).await;
+    let report = fixture.sweep().await;
+    assert_eq!(
+        (report.stored, report.waiting, report.away),
+        (2, 100, false)
+    );
+    for (tenant, user) in &good {
+        assert_eq!(fixture.stored(tenant, *user).await, 1, "{tenant}");
+    }
+    // They are charged, for the store took others; nobody else is.
+    let waiting = fixture.listed(&good[0].0, OutboxState::Pending).await;
+    assert!(waiting.iter().all(|entry| entry.attempts == 1));
 }
 
 #[tokio::test]

@@ -143,6 +143,7 @@ async fn every_series_is_there_from_the_start() {
         "ccm_dlq_oldest_age_seconds",
         "ccm_spool_entries",
         "ccm_spool_bytes",
+        "ccm_spool_limit_bytes",
         "ccm_spool_set_aside",
         "ccm_spool_corrupt",
         "ccm_spool_oldest_age_seconds",

@@ -5,18 +5,14 @@ use std::time::Duration;
 
 use throughline_domain::{TenantId, UserId};
 
-use super::sample::{
-    DAY, LOOKALIKES, MICROSECOND, all, latest, now, refusal, said, store, store_one, usage,
-};
+use super::restamping::days;
+use super::sample::{DAY, LOOKALIKES, MICROSECOND, now, refusal, store, store_one, usage};
 use super::together::together;
 use super::trimming::assert_exact;
 use super::{RetentionSubject, turn};
-use crate::{
-    Caps, Chunk, MemoryError, Pass, RejectReason, Restamp, Retention, RetentionError, Swept, Usage,
-};
+use crate::{Chunk, MemoryError, Pass, RejectReason, Retention, RetentionError, Swept, Usage};
 
 const WEEK: Duration = Duration::from_hours(7 * 24);
-const NO_CAP: u64 = u64::MAX;
 
 /// Chunks until nothing is left; answers how many rows went.
 pub(super) async fn sweep_all(
@@ -39,34 +35,17 @@ pub(super) async fn sweep_all(
     }
 }
 
-async fn sweep(subject: &dyn RetentionSubject, tenant: &TenantId, pass: Pass) -> u64 {
+pub(super) async fn sweep(subject: &dyn RetentionSubject, tenant: &TenantId, pass: Pass) -> u64 {
     sweep_all(&subject.retention(), tenant, pass, Chunk::default()).await
 }
 
-async fn restamp_all(subject: &dyn RetentionSubject, tenant: &TenantId, rule: Restamp) -> u64 {
-    let mut rows = 0;
-    loop {
-        let done = subject
-            .retention()
-            .restamp(tenant, rule, Chunk::new(3))
-            .await;
-        let done = done.expect("restamped");
-        rows += done.rows;
-        if !done.more {
-            return rows;
-        }
-    }
-}
-
-fn days(days: u32) -> Restamp {
-    Restamp {
-        ttl: days * DAY,
-        extend: false,
-    }
-}
-
 /// Stores that many turns of five bytes, a second apart.
-async fn fill(subject: &dyn RetentionSubject, tenant: &TenantId, user: UserId, turns: u32) {
+pub(super) async fn fill(
+    subject: &dyn RetentionSubject,
+    tenant: &TenantId,
+    user: UserId,
+    turns: u32,
+) {
     let start = now(subject).minus(Duration::from_hours(3));
     let turns = (1..=turns).map(|number| {
         let at = start.plus(Duration::from_millis(100) * number);
@@ -154,213 +133,6 @@ pub async fn a_swept_turn_cannot_come_back_while_a_retry_may(subject: &dyn Reten
     subject.clock().advance(MICROSECOND);
     assert_eq!(sweep(subject, &acme, Pass::Tombstones).await, 1);
     store_one(subject, &acme, again()).await;
-}
-
-/// failures.md 17, D-17: unreadable at once, gone after the next sweep, and for good.
-pub async fn what_a_shorter_retention_ends_is_gone_after_a_sweep(subject: &dyn RetentionSubject) {
-    let acme = subject.tenant("acme", 90).await;
-    let mina = subject.user(&acme).await;
-    let start = now(subject);
-    let dated = |key: &str, days| {
-        turn(mina, key)
-            .saying(key)
-            .at(start.minus(DAY * days))
-            .build()
-    };
-    let turns = vec![dated("a", 20), dated("b", 7), dated("c", 6), dated("d", 0)];
-    store(subject, &acme, turns).await;
-    subject.set_ttl(&acme, 7).await;
-    assert_eq!(said(&latest(subject, &acme, mina).await), ["d", "c"]);
-    assert_eq!(restamp_all(subject, &acme, days(7)).await, 4);
-    assert_eq!(sweep(subject, &acme, Pass::Ended).await, 2);
-    assert_eq!(assert_exact(subject, &acme, mina).await.turn_count, 2);
-    subject.set_ttl(&acme, 90).await;
-    assert_eq!(restamp_all(subject, &acme, days(90)).await, 0);
-    assert_eq!(said(&latest(subject, &acme, mina).await), ["d", "c"]);
-    subject.clock().advance(DAY);
-    assert_eq!(said(&latest(subject, &acme, mina).await), ["d"]);
-}
-
-/// D-17: a longer retention is for stored turns only when the operator says so, and never for those
-/// that have ended.
-pub async fn a_longer_retention_extends_only_when_told_to(subject: &dyn RetentionSubject) {
-    let acme = subject.tenant("acme", 2).await;
-    let mina = subject.user(&acme).await;
-    store_one(subject, &acme, turn(mina, "a").saying("a").build()).await;
-    subject.clock().advance(DAY);
-    store_one(subject, &acme, turn(mina, "b").saying("b").build()).await;
-    subject.set_ttl(&acme, 30).await;
-    assert_eq!(restamp_all(subject, &acme, days(30)).await, 0);
-    subject.clock().advance(DAY);
-    assert_eq!(said(&latest(subject, &acme, mina).await), ["b"]);
-    let extend = Restamp {
-        extend: true,
-        ..days(30)
-    };
-    assert_eq!(restamp_all(subject, &acme, extend).await, 1);
-    subject.clock().advance(28 * DAY);
-    assert_eq!(said(&latest(subject, &acme, mina).await), ["b"]);
-    assert_eq!(sweep(subject, &acme, Pass::Ended).await, 1);
-    subject.clock().advance(DAY);
-    assert_eq!(said(&latest(subject, &acme, mina).await), [] as [&str; 0]);
-}
-
-/// A walk in chunks meets every turn; one that was finished is not walked again, and turns stored
-/// meanwhile need none.
-pub async fn a_restamp_goes_on_chunk_by_chunk_and_is_done_once(subject: &dyn RetentionSubject) {
-    let acme = subject.tenant("acme", 90).await;
-    let mina = subject.user(&acme).await;
-    fill(subject, &acme, mina, 10).await;
-    subject.set_ttl(&acme, 7).await;
-    let first = subject
-        .retention()
-        .restamp(&acme, days(7), Chunk::new(4))
-        .await;
-    let first = first.expect("restamped");
-    assert_eq!((first.rows, first.more), (4, true));
-    store_one(subject, &acme, turn(mina, "new").build()).await;
-    assert_eq!(restamp_all(subject, &acme, days(7)).await, 6);
-    let again = subject
-        .retention()
-        .restamp(&acme, days(7), Chunk::new(4))
-        .await;
-    let again = again.expect("restamped");
-    assert_eq!((again.rows, again.more), (0, false));
-    // A rule that comes back is a rule of its own.
-    assert_eq!(restamp_all(subject, &acme, days(8)).await, 0);
-    assert_eq!(restamp_all(subject, &acme, days(5)).await, 11);
-}
-
-///
-pub async fn turns_beyond_the_count_go_oldest_first(subject: &dyn RetentionSubject) {
-    let acme = subject.tenant("acme", 90).await;
-    let mina = subject.user(&acme).await;
-    fill(subject, &acme, mina, 10_003).await;
-    let pass = Pass::Count {
-        user: mina,
-        cap: 10_000,
-    };
-    assert_eq!(sweep(subject, &acme, pass).await, 3);
-    let left = all(subject, &acme, mina).await;
-    let start = left[0].created_at.minus(Duration::from_millis(100) * 9_999);
-    assert_eq!(
-        left.last().map(|turn| turn.created_at),
-        Some(start),
-        "the oldest went"
-    );
-    assert_eq!(assert_exact(subject, &acme, mina).await.turn_count, 10_000);
-}
-
-/// cap 25, five turns of 10 bytes: three go.
-pub async fn the_shortest_run_beyond_the_bytes_goes(subject: &dyn RetentionSubject) {
-    let acme = subject.tenant("acme", 90).await;
-    let mina = subject.user(&acme).await;
-    for key in ["a", "b", "c", "d", "e"] {
-        let ten = turn(mina, key).saying(&key.repeat(10)).build();
-        store_one(subject, &acme, ten).await;
-    }
-    let pass = |cap| Pass::Bytes { user: mina, cap };
-    assert_eq!(sweep(subject, &acme, pass(25)).await, 3);
-    assert_eq!(assert_exact(subject, &acme, mina).await.byte_count, 20);
-    assert_eq!(
-        said(&latest(subject, &acme, mina).await),
-        ["eeeeeeeeee", "dddddddddd"]
-    );
-    assert_eq!(sweep(subject, &acme, pass(19)).await, 1);
-    assert_eq!(sweep(subject, &acme, pass(9)).await, 1);
-    assert_eq!(usage(subject, &acme, mina).await, Usage::default());
-}
-
-///
-pub async fn exactly_at_a_cap_nothing_goes(subject: &dyn RetentionSubject) {
-    let acme = subject.tenant("acme", 90).await;
-    let mina = subject.user(&acme).await;
-    fill(subject, &acme, mina, 10).await;
-    assert_eq!(
-        sweep(
-            subject,
-            &acme,
-            Pass::Count {
-                user: mina,
-                cap: 10
-            }
-        )
-        .await,
-        0
-    );
-    assert_eq!(
-        sweep(
-            subject,
-            &acme,
-            Pass::Bytes {
-                user: mina,
-                cap: 50
-            }
-        )
-        .await,
-        0
-    );
-    let caps = Caps {
-        turns: 10,
-        bytes: 50,
-    };
-    let found = subject.retention().over_cap(&acme, caps, None).await;
-    assert_eq!(found.expect("found").users, []);
-}
-
-/// Users of other tenants, and those within both caps, are not told.
-pub async fn users_over_a_cap_are_found_and_no_others(subject: &dyn RetentionSubject) {
-    let (acme, other) = (
-        subject.tenant("acme", 90).await,
-        subject.tenant("acme-corp", 90).await,
-    );
-    let mut users = Vec::new();
-    for turns in [3, 5, 4, 6, 0] {
-        let user = subject.user(&acme).await;
-        fill(subject, &acme, user, turns).await;
-        users.push(user);
-    }
-    let stranger = subject.user(&other).await;
-    fill(subject, &other, stranger, 9).await;
-    let mut found = Vec::new();
-    let mut after = None;
-    loop {
-        let caps = Caps {
-            turns: 4,
-            bytes: NO_CAP,
-        };
-        let page = subject
-            .retention()
-            .over_cap(&acme, caps, after)
-            .await
-            .expect("found");
-        found.extend(page.users);
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    let five = Usage {
-        turn_count: 5,
-        byte_count: 25,
-    };
-    let six = Usage {
-        turn_count: 6,
-        byte_count: 30,
-    };
-    let mut expected = vec![(users[1], five), (users[3], six)];
-    expected.sort_by_key(|(user, _)| *user);
-    assert_eq!(found, expected);
-    let caps = Caps {
-        turns: NO_CAP,
-        bytes: 29,
-    };
-    let found = subject
-        .retention()
-        .over_cap(&acme, caps, None)
-        .await
-        .expect("found");
-    assert_eq!(found.users, [(users[3], six)]);
 }
 
 /// A dry run tells what a sweep would do.

@@ -1,6 +1,8 @@
 -- gc_restamp
 -- A stretch of turns in id order; those whose end is not what the rule says get it. People are locked
 -- first, as everywhere. `wrong` without `moved` is a turn that somebody moved in between: look again.
+-- "is true" keeps the planner from joining turns with people, which it takes to be ten: each turn was compared
+-- with every person. As a condition it is a look into a hash.
 with looked as materialized (
     select m.ctid as place, m.id, m.user_id, m.created_at, m.expires_at
     from cross_channel_messages m
@@ -35,8 +37,14 @@ moved as (
     set expires_at = m.created_at + $5 * interval '1 second'
     where m.tenant_id = $1
     and m.ctid = any(array(select w.place from wrong w))
-    and m.user_id in (select unnest(p.ids) from people p)
-    returning m.id
+    and (m.user_id in (select unnest(p.ids) from people p)) is true
+    returning m.user_id
+),
+raised as (
+    update users u
+    set version = u.version + 1
+    where u.tenant_id = $1
+    and u.user_id in (select v.user_id from moved v)
 )
 select
     exists (select from tenants t where t.tenant_id = $1) as known,

@@ -1,6 +1,6 @@
 //! What the schema and the statements promise, asked from the catalogue and from every text.
 
-use super::scratch::migrated;
+use super::scratch::{Scratch, migrated};
 use crate::statement;
 
 /// Tables that are no tenant's, with the reason.
@@ -60,6 +60,25 @@ const TENANT_TABLES: [&str; 15] = [
     "tenants",
     "users",
 ];
+
+#[tokio::test]
+async fn readiness_knows_every_table_and_sees_one_that_is_gone() {
+    let Scratch {
+        store, database, ..
+    } = Scratch::new().await;
+    let made = database
+        .psql(
+            "select relname from pg_class where relkind in ('r', 'p') \
+             and relnamespace = 'public'::regnamespace and relname <> '_sqlx_migrations' \
+             order by relname collate \"C\";",
+        )
+        .unwrap();
+    let made: Vec<&str> = made.lines().collect();
+    assert_eq!(made, crate::schema_status::TABLES);
+    assert_eq!(store.missing_tables().await.unwrap(), [""; 0]);
+    database.psql("drop table ccm_outbox;").unwrap();
+    assert_eq!(store.missing_tables().await.unwrap(), ["ccm_outbox"]);
+}
 
 async fn ask(sql: &str) -> Vec<String> {
     let database = migrated().await;
@@ -247,4 +266,48 @@ fn every_join_is_on_the_tenant() {
             statement.name
         );
     }
+}
+
+/// Statements that change turns and leave the people to another one of the same transaction.
+const PEOPLE_IN_THE_SAME_TRANSACTION: [(&str, &str); 3] = [
+    ("erase_turns", "erase_users"),
+    ("merge_turns", "merge_users"),
+    ("undo_merge_turns", "undo_merge_users"),
+];
+
+/// docs/adr/0042: whatever a read shows of a person can be remembered by the person's version.
+#[test]
+fn every_statement_that_changes_turns_raises_the_persons_version() {
+    let raises = |code: &str| {
+        let at = code.find("update users");
+        at.is_some_and(|at| {
+            let rest: String = code[at..].split_whitespace().collect::<Vec<_>>().join(" ");
+            ["version = version + 1", "version = u.version + 1"]
+                .iter()
+                .any(|raise| rest.contains(raise))
+        })
+    };
+    let mut changing = 0;
+    for statement in statement::all() {
+        let text = code(statement.sql);
+        let changes = ["insert into", "update", "delete from"]
+            .iter()
+            .any(|verb| text.contains(&format!("{verb} cross_channel_messages")));
+        if !changes {
+            continue;
+        }
+        changing += 1;
+        let mut pairs = PEOPLE_IN_THE_SAME_TRANSACTION.iter();
+        let raising = match pairs.find(|(name, _)| *name == statement.name) {
+            Some((_, people)) => statement::all().find(|other| other.name == *people),
+            None => Some(statement),
+        };
+        let raising = raising.map(|statement| code(statement.sql));
+        assert!(
+            raising.is_some_and(|text| raises(&text)),
+            "{} changes turns and raises no version",
+            statement.name
+        );
+    }
+    assert!(changing > 7, "the list has lost its statements");
 }

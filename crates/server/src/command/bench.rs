@@ -29,6 +29,8 @@ enum What {
     NoisyNeighbour(service::Args),
     /// A user with 10,000 turns beside one with few
     Growth(service::Args),
+    /// A sweep over a million turns of which half have ended, alone and beside appends
+    Gc(service::Args),
     /// How fast the detector is over a file, on one core
     Redaction(redaction::Args),
     /// What scanning adds to an append's CPU time, on dialogues
@@ -43,6 +45,7 @@ pub(crate) async fn run(args: Args, environment: &Environment) -> Result<(), Fai
         What::Mixed(args) => service::run(Scenario::Mixed, &args).await,
         What::NoisyNeighbour(args) => service::run(Scenario::NoisyNeighbour, &args).await,
         What::Growth(args) => service::run(Scenario::Growth, &args).await,
+        What::Gc(args) => service::run(Scenario::Gc, &args).await,
         What::Redaction(args) => redaction::run(&args),
         What::RedactionCost(args) => redaction_cost::run(args, environment).await,
     }

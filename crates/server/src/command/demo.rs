@@ -17,10 +17,9 @@ use self::page::Page;
 use self::teller::Teller;
 use crate::api_client::ApiClient;
 use crate::failure::{Failure, chain};
-use crate::jobs;
 use crate::output::say;
 use crate::server::{self, Signals};
-use crate::service::{self, AlwaysReady, assemble, in_memory, limits, new_tenant_config};
+use crate::service::{AlwaysReady, assemble, in_memory, limits, new_tenant_config};
 use crate::settings::{Environment, Flags, Loaded};
 
 #[derive(clap::Args)]
@@ -48,17 +47,7 @@ pub(crate) async fn run(args: &Args) -> Result<(), Failure> {
         .map_err(|error| Failure::failed("demo_tenant", chain(&error)))?;
     let key = seed_key(&store, &tenant);
     let registry = prometheus::Registry::new();
-    let scanner = service::scanner(&registry)?;
-    let jobs = jobs::start(&store, settings, &registry, &scanner).await?;
-    let service = assemble(
-        &store,
-        Arc::new(AlwaysReady),
-        settings,
-        &registry,
-        scanner,
-        jobs,
-    )
-    .await?;
+    let service = assemble(&store, Arc::new(AlwaysReady), settings, &registry).await?;
     let unusable = |error: std::io::Error| {
         let text = format!(
             "{} cannot be listened on: {error}; choose another --listen",

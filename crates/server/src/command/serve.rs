@@ -83,7 +83,6 @@ async fn until_stopped(
         draining,
         jobs,
     } = service;
-    let sweeping = queue.start();
     let not_ready = || {
         draining.start();
         jobs.begin_stop();
@@ -94,7 +93,7 @@ async fn until_stopped(
         tracing::warn!("a job did not stop in time and was dropped between two transactions");
     }
     // After the last request: whatever it queued is on disk before the file is closed.
-    sweeping.stop().await;
+    queue.close().await;
     match stopped {
         Stopped::Clean => {
             tracing::info!("stopped; every request was answered");

@@ -1,6 +1,9 @@
-//! What stands under deploy/ names only what the service has.
+//! What stands under deploy/ names only what the service has, and alerts when it should.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
 
 use crate::running::{Running, ask, key};
 
@@ -67,4 +70,43 @@ fn a_sweep_is_asked_for_over_http() {
     assert_eq!(ran["outcome"], "done");
     assert_eq!(ran["tenants"], 1);
     assert_eq!(ask(&address, "POST", path, &key(), "").status, 403);
+}
+
+/// Runs Prometheus' own checker; `None`, and a line that says so, where there is none. `./test` gets one.
+fn promtool(arguments: &[&str], input: &str) -> Option<Output> {
+    let program = std::env::var_os("PROMTOOL").unwrap_or_else(|| "promtool".into());
+    let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/prometheus");
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(rules);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let Ok(mut child) = command.stderr(Stdio::piped()).spawn() else {
+        println!("skipped: there is no promtool; install prometheus or set PROMTOOL");
+        return None;
+    };
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(input.as_bytes()).unwrap();
+    drop(pipe);
+    Some(child.wait_with_output().unwrap())
+}
+
+fn assert_passed(output: &Output) {
+    let said = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    assert!(output.status.success(), "{}{}", said[0], said[1]);
+}
+
+//
+#[test]
+fn every_metric_is_named_as_prometheus_names_them() {
+    let (_service, address) = Running::serve_dev(&key(), &[]);
+    let served = ask(&address, "GET", "/metrics", "", "").body;
+    if let Some(output) = promtool(&["check", "metrics"], &served) {
+        assert_passed(&output);
+    }
+}
+
+#[test]
+fn the_alerts_come_when_they_should_and_only_then() {
+    if let Some(output) = promtool(&["test", "rules", "alerts.test.yml"], "") {
+        assert_passed(&output);
+    }
 }

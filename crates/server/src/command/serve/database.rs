@@ -7,9 +7,8 @@ use throughline_provider_postgres::{PostgresConfig, PostgresStore};
 
 use super::{bind, until_stopped};
 use crate::failure::Failure;
-use crate::jobs;
 use crate::server::Signals;
-use crate::service::{self, assemble};
+use crate::service::assemble;
 use crate::settings::Settings;
 use crate::store::{self, DatabaseHealth, Trouble};
 
@@ -22,17 +21,7 @@ pub(super) async fn serve(settings: &Settings, signals: Signals) -> Result<(), F
     let registry = prometheus::Registry::new();
     let store = store::connect(config.clone(), &registry)?;
     let health = Arc::new(DatabaseHealth::new(Arc::clone(&store)));
-    let scanner = service::scanner(&registry)?;
-    let jobs = jobs::start(&store, settings, &registry, &scanner).await?;
-    let service = assemble(
-        &store,
-        Arc::clone(&health) as _,
-        settings,
-        &registry,
-        scanner,
-        jobs,
-    )
-    .await?;
+    let service = assemble(&store, Arc::clone(&health) as _, settings, &registry).await?;
     let (listener, address) = bind(settings).await?;
     tracing::info!(%address, "listening");
     let prepared = async {

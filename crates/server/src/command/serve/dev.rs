@@ -10,10 +10,9 @@ use throughline_tenancy::{NewKey, Principal, Scopes, Tenancy as _, Token};
 
 use super::{bind, until_stopped};
 use crate::failure::{Failure, chain};
-use crate::jobs;
 use crate::output::say;
 use crate::server::Signals;
-use crate::service::{self, AlwaysReady, assemble, in_memory, new_tenant_config};
+use crate::service::{AlwaysReady, assemble, in_memory, new_tenant_config};
 use crate::settings::Settings;
 
 const TENANT: &str = "dev";
@@ -34,17 +33,7 @@ pub(super) async fn serve(settings: &Settings, signals: Signals) -> Result<(), F
     let store = in_memory();
     let key = furnish(&store, settings).await?;
     let registry = prometheus::Registry::new();
-    let scanner = service::scanner(&registry)?;
-    let jobs = jobs::start(&store, settings, &registry, &scanner).await?;
-    let service = assemble(
-        &store,
-        Arc::new(AlwaysReady),
-        settings,
-        &registry,
-        scanner,
-        jobs,
-    )
-    .await?;
+    let service = assemble(&store, Arc::new(AlwaysReady), settings, &registry).await?;
     let (listener, address) = bind(settings).await?;
     tracing::info!(%address, "listening");
     say(welcome(address, key.as_deref()))?;

@@ -1,0 +1,62 @@
+//! A person's version moves with whatever a read shows of them (docs/adr/0042).
+
+use std::time::Duration;
+
+use throughline_conversation_memory::contract::{Subject as _, turn};
+use throughline_conversation_memory::{
+    Chunk, ConversationMemory as _, Redaction, RedactionQueue as _, Restamp, Retention as _,
+};
+use throughline_domain::UserId;
+
+use super::scratch::Scratch;
+
+fn version(scratch: &Scratch, user: UserId) -> u64 {
+    let id = uuid::Uuid::from_u128(user.as_u128());
+    let sql = format!("select version from users where user_id = '{id}';");
+    scratch.database.psql(&sql).unwrap().trim().parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_settled_scan_raises_the_version_of_its_person_alone() {
+    let scratch = Scratch::new().await;
+    let acme = scratch.tenant("acme", 90).await;
+    let (mina, noor) = (scratch.user(&acme).await, scratch.user(&acme).await);
+    for user in [mina, noor] {
+        for key in ["a", "b"] {
+            let key = format!("{user} {key}");
+            let waiting = turn(user, &key).pending();
+            scratch.store.append(&acme, waiting).await.unwrap();
+        }
+    }
+    let before = (version(&scratch, mina), version(&scratch, noor));
+    let due = scratch.store.due(&acme, 1, 10, &[]).await.unwrap();
+    let minas = due.iter().filter(|due| due.turn.user_id == mina);
+    let settlements: Vec<_> = minas.map(|due| due.settled(Redaction::clean(1))).collect();
+    let written = scratch.store.settle(&acme, &settlements).await.unwrap();
+    assert_eq!(written.len(), 2);
+    let after = (version(&scratch, mina), version(&scratch, noor));
+    assert_eq!(after, (before.0 + 1, before.1));
+    // A result that comes too late changes nothing, the version neither.
+    let late = scratch.store.settle(&acme, &settlements).await.unwrap();
+    assert_eq!(late, []);
+    assert_eq!(version(&scratch, mina), after.0);
+}
+
+#[tokio::test]
+async fn a_moved_end_raises_the_version_of_its_person() {
+    let scratch = Scratch::new().await;
+    let acme = scratch.tenant("acme", 90).await;
+    let mina = scratch.user(&acme).await;
+    let stored = turn(mina, "a").build();
+    scratch.store.append(&acme, stored).await.unwrap();
+    let before = version(&scratch, mina);
+    let week = Restamp {
+        ttl: Duration::from_hours(7 * 24),
+        extend: false,
+    };
+    let chunk = Chunk::default();
+    scratch.store.restamp(&acme, week, chunk).await.unwrap();
+    assert_eq!(version(&scratch, mina), before + 1);
+    scratch.store.restamp(&acme, week, chunk).await.unwrap();
+    assert_eq!(version(&scratch, mina), before + 1);
+}
