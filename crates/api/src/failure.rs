@@ -76,6 +76,7 @@ impl From<IdentityError> for Failure {
             IdentityError::UnknownUser(_) => Self::new(Code::UnknownUser, error.to_string()),
             IdentityError::UnknownMerge(_) => Self::new(Code::UnknownMerge, error.to_string()),
             IdentityError::UnknownReview(_) => Self::new(Code::UnknownReview, error.to_string()),
+            IdentityError::Gone => Self::new(Code::Gone, error.to_string()),
             IdentityError::NoChange => Self::new(Code::NoChange, error.to_string()),
             IdentityError::AlreadyUndone(_) => Self::new(Code::AlreadyUndone, error.to_string()),
             IdentityError::AlreadyDecided(_) => Self::new(Code::AlreadyDecided, error.to_string()),

@@ -106,6 +106,12 @@ pub const TABLES: &[Store] = &[
         other: &["tenant_id", "key_digest", "reason", "until"],
     },
     Store {
+        table: "erased_refs",
+        treatment: Treatment::Tombstone("tombstoned_refs"),
+        personal: &[],
+        other: &["tenant_id", "ref_digest", "erased_at", "until"],
+    },
+    Store {
         table: "email_claims",
         treatment: Treatment::Delete("deleted_claims"),
         personal: &["email_normalized", "user_id"],

@@ -70,6 +70,7 @@ macro_rules! swept_contract {
     ($subject:path) => {
         $crate::one_person_contract!(@cases $subject:
             ten_seconds_of_everything_leave_the_counters_exact
+            what_is_remembered_of_erased_channel_users_ends
         );
     };
 }
@@ -126,6 +127,9 @@ macro_rules! one_person_contract {
             an_erasure_touches_nobody_else
             nothing_of_an_erased_person_is_left
             what_waits_of_an_erased_person_goes_with_them
+            what_came_before_an_erasure_never_comes_back
+            a_second_erasure_of_a_channel_user_bars_what_came_between
+            a_message_that_waited_does_not_rename_anybody
             fifty_first_sights_keep_fifty_turns
             fifty_first_sights_of_two_refs_with_one_address_make_one_person
             merges_in_a_circle_make_one_person

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use moka::future::Cache;
-use throughline_domain::{Actor, MergeId, ReviewId, TenantId, UserId};
+use throughline_domain::{Actor, MergeId, ReviewId, TenantId, Timestamp, UserId};
 
 use crate::{
     ChannelUser, DecisionReason, IdentityError, MergeRecord, MergeSource, Merged, PlatformIdentity,
@@ -48,6 +48,18 @@ impl PlatformIdentity for Cached {
         let key = (tenant.clone(), channel_user.id.clone());
         self.known.insert(key, resolved.user_id).await;
         Ok(resolved)
+    }
+
+    /// Not remembered: the sweep that asks is not who reads.
+    async fn resolve_queued(
+        &self,
+        tenant: &TenantId,
+        channel_user: &ChannelUser,
+        queued_at: Timestamp,
+    ) -> Result<Resolved, IdentityError> {
+        self.inner
+            .resolve_queued(tenant, channel_user, queued_at)
+            .await
     }
 
     async fn lookup(

@@ -11,6 +11,9 @@ pub enum IdentityError {
     /// No user of the tenant has this id, or they were erased (T-50).
     #[error("the tenant has no user {0}")]
     UnknownUser(UserId),
+    /// The channel user was erased after what was queued of them came (T-37).
+    #[error("the channel user was erased; what was queued before must not come back")]
+    Gone,
     /// Both ids belong to one person already (T-50).
     #[error("both ids belong to one person already")]
     NoChange,

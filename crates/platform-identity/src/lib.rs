@@ -17,7 +17,7 @@ mod user;
 pub mod contract;
 
 use async_trait::async_trait;
-use throughline_domain::{Actor, MergeId, ReviewId, TenantId, UserId};
+use throughline_domain::{Actor, MergeId, ReviewId, TenantId, Timestamp, UserId};
 
 pub use cached::Cached;
 pub use channel_user::{ChannelUser, InvalidChannelUser, PlatformUserId};
@@ -52,6 +52,18 @@ pub trait PlatformIdentity: Send + Sync {
         &self,
         tenant: &TenantId,
         channel_user: &ChannelUser,
+    ) -> Result<Resolved, IdentityError>;
+
+    /// The user behind a channel's user, for a message that came at `queued_at` and waited since. As
+    /// [`resolve`](Self::resolve), but for two things. If the channel user was erased at that moment or
+    /// later, the answer is [`IdentityError::Gone`], whether or not they have written again since: what
+    /// they said before must not come back (T-37). And what the message says of somebody who is known
+    /// is old news: it changes nothing.
+    async fn resolve_queued(
+        &self,
+        tenant: &TenantId,
+        channel_user: &ChannelUser,
+        queued_at: Timestamp,
     ) -> Result<Resolved, IdentityError>;
 
     /// The user behind a channel's user, if it was ever seen. Changes nothing.

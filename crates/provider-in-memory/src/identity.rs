@@ -59,6 +59,17 @@ impl PlatformIdentity for InMemoryStore {
         })
     }
 
+    async fn resolve_queued(
+        &self,
+        tenant: &TenantId,
+        channel_user: &ChannelUser,
+        queued_at: Timestamp,
+    ) -> Result<Resolved, IdentityError> {
+        self.tell(tenant, |state, now| {
+            resolve::resolve_queued(state, channel_user, queued_at, self.ids.as_ref(), now)
+        })?
+    }
+
     async fn lookup(
         &self,
         tenant: &TenantId,

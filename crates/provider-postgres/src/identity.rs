@@ -10,13 +10,14 @@ mod merge;
 mod merges;
 pub(crate) mod people;
 mod policy;
+mod queued;
 mod resolve;
 mod review;
 mod undo_merge;
 mod user;
 
 use async_trait::async_trait;
-use throughline_domain::{Actor, MergeId, ReviewId, TenantId, UserId};
+use throughline_domain::{Actor, MergeId, ReviewId, TenantId, Timestamp, UserId};
 use throughline_platform_identity::{
     ChannelUser, DecisionReason, IdentityError, MergeRecord, MergeSource, Merged, PlatformIdentity,
     PlatformUserId, Resolved, Review, ReviewQuery, Undone, User, Verdict,
@@ -59,6 +60,7 @@ pub(crate) static FOR_TENANT: &[&ForTenant] = &[
     &review::LIST,
     &review::FIND,
     &review::DECIDE,
+    &queued::ERASED,
     &lookup::LOOKUP,
     &user::USER,
 ];
@@ -79,6 +81,16 @@ impl PlatformIdentity for PostgresStore {
         channel_user: &ChannelUser,
     ) -> Result<Resolved, IdentityError> {
         let resolved = resolve::resolve(self, tenant, channel_user).await;
+        resolved.map_err(|failed| told(failed, tenant))
+    }
+
+    async fn resolve_queued(
+        &self,
+        tenant: &TenantId,
+        channel_user: &ChannelUser,
+        queued_at: Timestamp,
+    ) -> Result<Resolved, IdentityError> {
+        let resolved = queued::resolve(self, tenant, channel_user, queued_at).await;
         resolved.map_err(|failed| told(failed, tenant))
     }
 

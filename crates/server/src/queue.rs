@@ -7,9 +7,12 @@ use std::sync::Arc;
 
 use prometheus::Registry;
 use throughline_api::AppendCounters;
-use throughline_append_queue::{Counts, Deps, Keeper, QueueMetrics, Report, drain_outbox};
+use throughline_append_queue::{
+    Counts, Deps, Keeper, QueueMetrics, Report, SpooledErasure, drain_outbox,
+};
 use throughline_conversation_memory::{AppendQueue, ChannelKind, ConversationMemory, Outbox};
 use throughline_domain::{Clock, Ids, WorkerId};
+use throughline_erasure::Erasure;
 use throughline_platform_identity::PlatformIdentity;
 use throughline_spool::Spool;
 use throughline_tenancy::Tenancy;
@@ -86,6 +89,20 @@ impl Queue {
     /// Where a turn goes that the store did not take.
     pub(crate) fn keeper(&self) -> Arc<dyn AppendQueue> {
         self.keeper.clone()
+    }
+
+    /// The erasure that takes along what waits here, where there is a spool.
+    pub(crate) fn erasing(&self, store: Arc<dyn Erasure>) -> Arc<dyn Erasure> {
+        let Deps {
+            spool, identity, ..
+        } = &self.sweep.deps;
+        match spool {
+            Some(spool) => {
+                let identity = Arc::clone(identity);
+                Arc::new(SpooledErasure::new(store, identity, spool.clone()))
+            }
+            None => store,
+        }
     }
 
     /// A sweep on demand.

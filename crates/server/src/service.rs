@@ -74,7 +74,7 @@ where
         outbox: parts.outbox,
         appends: parts.appends,
         raw: Arc::clone(store) as _,
-        erasure: Arc::clone(store) as _,
+        erasure: queue.erasing(Arc::clone(store) as _),
         tenancy: Arc::clone(store) as _,
         clock,
         ids,

@@ -9,7 +9,7 @@ use throughline_spool::NewEntry;
 
 use crate::fixture::Fixture;
 
-fn named(id: &str) -> QueuedAuthor {
+pub(crate) fn named(id: &str) -> QueuedAuthor {
     QueuedAuthor::Ref(AuthorRef {
         kind: "custom".to_owned(),
         id: id.to_owned(),

@@ -36,6 +36,7 @@ pub async fn either_id_erases_the_person(subject: &dyn Subject) {
             deleted_turns: 5,
             deleted_bytes: bytes,
             tombstoned_keys: 5,
+            tombstoned_refs: 2,
             deleted_identities: 2,
             deleted_merges: 1,
             nullified_audit_rows: 1,

@@ -2,14 +2,17 @@
 
 use serde_json::json;
 use throughline_conversation_memory::contract::turn;
-use throughline_conversation_memory::{ChannelKind, ChannelScope, Limit};
-use throughline_domain::{TenantId, UserId};
+use throughline_conversation_memory::{
+    ChannelKind, ChannelScope, Limit, QueuedAppend, QueuedAuthor,
+};
+use throughline_domain::{Clock as _, TenantId, UserId};
 use throughline_platform_identity::{DecisionReason, PlatformKind, Verdict};
 
 use super::Subject;
 use super::sample::{
     ALL_REVIEWS, custom, erase, joining, mailed, merge, operator, person, seen, snapshot,
 };
+use super::waiting::unresolved;
 use crate::Mode;
 
 const WORD: &str = "xq7sentinel";
@@ -65,6 +68,15 @@ async fn plant(subject: &dyn Subject, tenant: &TenantId, noor: UserId) -> Vec<Us
         .clear(tenant, &scope)
         .await
         .expect("cleared");
+    for (number, author) in [QueuedAuthor::User(mina), unresolved(WORD)]
+        .into_iter()
+        .enumerate()
+    {
+        let waits = turn(mina, &format!("{WORD}-waits-{number}")).saying(WORD);
+        let waits = QueuedAppend::new(author, waits.pending(), subject.clock().now());
+        let kept = subject.outbox().enqueue(tenant, &waits).await;
+        kept.expect("kept");
+    }
     merge(subject, tenant, mina, alone).await.expect("merged");
     let identity = subject.identity();
     let review = identity

@@ -22,6 +22,7 @@ pub(crate) async fn append(
     State(shared): State<Shared>,
     body: Result<Json<AppendBody>, Failure>,
 ) -> Result<Response, Failure> {
+    let arrived = tenant.clock().now();
     let refused = |_: &Failure| shared.counters.append_refused();
     let queues = query.queues().map_err(Failure::from).inspect_err(refused)?;
     let Json(body) = body.inspect_err(refused)?;
@@ -39,7 +40,7 @@ pub(crate) async fn append(
     };
     match spare {
         Some(turn) if queue::helps(&failure) => {
-            let answer = queue::keep(&tenant, turn, author).await;
+            let answer = queue::keep(&tenant, turn, author, arrived).await;
             let answer = answer.map_err(|refusal| queue::neither(&failure, refusal))?;
             Ok((StatusCode::ACCEPTED, axum::Json(answer)).into_response())
         }

@@ -198,3 +198,42 @@ async fn every_answer_about_a_tenant_carries_its_erasure_epoch() {
         .assert_status(200);
     assert_eq!(epoch().await, "1");
 }
+
+/// T-37, failures.md 15
+#[tokio::test]
+async fn what_waited_for_an_erased_channel_user_does_not_come_back() {
+    let service = service().await;
+    let user = service.said("first", "hello").await;
+    let waiting = append_body("waiting", "old words");
+    let queued = service.post("/v1/tenants/acme/outbox", &waiting).await;
+    queued.assert_status(202);
+    let path = format!("/v1/tenants/acme/users/{user}");
+    let erased = as_operator(&service, "DELETE", &path, &json!({})).await;
+    let receipt = erased.json();
+    assert_eq!(
+        (&receipt["deleted_outbox"], &receipt["tombstoned_refs"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(receipt["deleted_spooled"], 0);
+    let drain = "/admin/jobs/outbox/run";
+    as_operator(&service, "POST", drain, &json!({}))
+        .await
+        .assert_status(200);
+    let found = service
+        .get("/v1/tenants/acme/identities?kind=slack-user&id=U1")
+        .await;
+    found.assert_problem(404, "unknown_user");
+
+    service.clock.advance(std::time::Duration::from_secs(1));
+    let fresh = append_body("fresh", "new words");
+    let queued = service.post("/v1/tenants/acme/outbox", &fresh).await;
+    queued.assert_status(202);
+    let drained = as_operator(&service, "POST", drain, &json!({})).await;
+    assert_eq!(drained.json()["queue"]["stored"], 1);
+    let found = service
+        .get("/v1/tenants/acme/identities?kind=slack-user&id=U1")
+        .await;
+    let again = found.json()["user_id"].as_str().unwrap().to_owned();
+    assert_ne!(again, user);
+    assert_eq!(turns_of(&service, &again).await, 1);
+}
