@@ -2,6 +2,7 @@
 //! erasing. Plain functions over any provider of all capabilities.
 
 mod claims;
+mod drained;
 mod erasing;
 mod fence;
 mod lapsing;
@@ -26,6 +27,7 @@ use throughline_tenancy::Tenancy;
 use crate::Erasure;
 
 pub use claims::*;
+pub use drained::*;
 pub use erasing::*;
 pub use fence::*;
 pub use lapsing::*;
@@ -130,6 +132,10 @@ macro_rules! one_person_contract {
             what_came_before_an_erasure_never_comes_back
             a_second_erasure_of_a_channel_user_bars_what_came_between
             a_message_that_waited_does_not_rename_anybody
+            what_waits_through_a_merge_goes_where_its_account_goes
+            what_waits_through_a_merge_and_its_undoing_is_its_accounts
+            what_waits_through_a_merge_is_erased_with_the_survivor
+            a_drain_never_outlives_an_erasure
             fifty_first_sights_keep_fifty_turns
             fifty_first_sights_of_two_refs_with_one_address_make_one_person
             merges_in_a_circle_make_one_person
@@ -153,6 +159,7 @@ mod tests {
         let list = include_str!("contract.rs");
         for file in [
             include_str!("contract/claims.rs"),
+            include_str!("contract/drained.rs"),
             include_str!("contract/erasing.rs"),
             include_str!("contract/fence.rs"),
             include_str!("contract/lapsing.rs"),

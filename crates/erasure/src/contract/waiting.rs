@@ -25,11 +25,16 @@ pub(super) fn unresolved(id: &str) -> QueuedAuthor {
 }
 
 fn append(subject: &dyn Subject, author: QueuedAuthor, key: &str) -> QueuedAppend {
-    let said = turn(UserId::from_u128(0), key).pending();
+    let said = turn(UserId::from_u128(0), key).build();
     QueuedAppend::new(author, said, subject.clock().now())
 }
 
-async fn keep(subject: &dyn Subject, tenant: &TenantId, author: QueuedAuthor, key: &str) {
+pub(super) async fn keep(
+    subject: &dyn Subject,
+    tenant: &TenantId,
+    author: QueuedAuthor,
+    key: &str,
+) {
     let append = append(subject, author, key);
     let kept = subject.outbox().enqueue(tenant, &append).await;
     kept.expect("kept");
