@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::request::Parts;
 use throughline_conversation_memory::{
-    AppendError, Appended, ChannelScope, Limit, MemoryError, NewTurn, NotKept, Outbox,
+    AppendError, Appended, Audit, ChannelScope, Limit, MemoryError, NewTurn, NotKept, Outbox,
     QueuedAppend, RecentPage, RecentQuery, Turn, Usage,
 };
 use throughline_domain::{Actor, Clock, Ids, KeyId, MergeId, ReviewId, TenantId, UserId};
@@ -234,6 +234,10 @@ impl Operator {
 
     pub(crate) fn tenancy(&self) -> &dyn Tenancy {
         &*self.capabilities.tenancy
+    }
+
+    pub(crate) fn audit(&self) -> &dyn Audit {
+        &*self.capabilities.audit
     }
 
     pub(crate) fn outbox(&self) -> &dyn Outbox {

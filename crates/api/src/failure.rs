@@ -75,6 +75,7 @@ impl From<IdentityError> for Failure {
             IdentityError::UnknownTenant(_) => Self::unknown_tenant(&error),
             IdentityError::UnknownUser(_) => Self::new(Code::UnknownUser, error.to_string()),
             IdentityError::UnknownMerge(_) => Self::new(Code::UnknownMerge, error.to_string()),
+            IdentityError::UnknownClaim => Self::new(Code::UnknownClaim, error.to_string()),
             IdentityError::UnknownReview(_) => Self::new(Code::UnknownReview, error.to_string()),
             IdentityError::Gone => Self::new(Code::Gone, error.to_string()),
             IdentityError::NoChange => Self::new(Code::NoChange, error.to_string()),

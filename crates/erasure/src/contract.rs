@@ -1,6 +1,7 @@
 //! What every provider promises about one person: joining by address, merging and undoing, asking,
 //! erasing. Plain functions over any provider of all capabilities.
 
+mod auditing;
 mod claims;
 mod drained;
 mod erasing;
@@ -26,6 +27,7 @@ use throughline_tenancy::Tenancy;
 
 use crate::Erasure;
 
+pub use auditing::*;
 pub use claims::*;
 pub use drained::*;
 pub use erasing::*;
@@ -96,6 +98,8 @@ macro_rules! one_person_contract {
             an_address_that_was_given_up_joins_nobody
             two_accounts_of_one_channel_are_never_joined
             the_address_of_an_erased_person_is_free
+            a_revoked_address_joins_nobody
+            revoking_is_audited_without_the_address
             a_merged_person_answers_by_every_id
             a_merge_moves_turns_and_counters
             a_turn_is_stored_for_the_survivor_whichever_id_sends_it
@@ -127,6 +131,8 @@ macro_rules! one_person_contract {
             an_erased_person_leaves_the_audit_trail
             a_merge_of_an_erased_person_can_not_be_undone
             an_erasure_touches_nobody_else
+            the_trail_is_read_by_operation_and_time
+            the_pages_of_the_trail_hold_each_entry_once
             nothing_of_an_erased_person_is_left
             what_waits_of_an_erased_person_goes_with_them
             what_came_before_an_erasure_never_comes_back
@@ -158,6 +164,7 @@ mod tests {
     fn every_case_is_in_the_list_that_providers_run() {
         let list = include_str!("contract.rs");
         for file in [
+            include_str!("contract/auditing.rs"),
             include_str!("contract/claims.rs"),
             include_str!("contract/drained.rs"),
             include_str!("contract/erasing.rs"),

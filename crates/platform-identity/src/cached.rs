@@ -8,8 +8,9 @@ use moka::future::Cache;
 use throughline_domain::{Actor, MergeId, ReviewId, TenantId, Timestamp, UserId};
 
 use crate::{
-    ChannelUser, DecisionReason, IdentityError, MergeRecord, MergeSource, Merged, PlatformIdentity,
-    PlatformUserId, Resolved, Review, ReviewQuery, Undone, User, Verdict,
+    ChannelUser, DecisionReason, IdentityError, MergeRecord, MergeSource, Merged, NormalizedEmail,
+    PlatformIdentity, PlatformUserId, Resolved, Review, ReviewQuery, RevokedClaim, Undone, User,
+    Verdict,
 };
 
 /// How long an answer may be old (D-20).
@@ -152,5 +153,14 @@ impl PlatformIdentity for Cached {
             .await;
         self.known.invalidate_all();
         decided
+    }
+
+    async fn revoke_claim(
+        &self,
+        tenant: &TenantId,
+        email: &NormalizedEmail,
+        actor: &Actor,
+    ) -> Result<RevokedClaim, IdentityError> {
+        self.inner.revoke_claim(tenant, email, actor).await
     }
 }

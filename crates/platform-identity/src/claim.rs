@@ -60,6 +60,15 @@ impl ClaimState {
     }
 }
 
+/// What an operator took out of joining.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RevokedClaim {
+    /// Who held the address: the survivor.
+    pub user_id: UserId,
+    /// What the claim was.
+    pub was: ClaimState,
+}
+
 /// A stored claim with what must be known of its holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {

@@ -22,8 +22,8 @@ use throughline_domain::{Actor, MergeId, ReviewId, TenantId, Timestamp, UserId};
 pub use cached::Cached;
 pub use channel_user::{ChannelUser, InvalidChannelUser, PlatformUserId};
 pub use claim::{
-    Claim, ClaimEffect, ClaimPolicy, ClaimState, FirstSight, LaterSight, first_sight, given_up,
-    later_sight,
+    Claim, ClaimEffect, ClaimPolicy, ClaimState, FirstSight, LaterSight, RevokedClaim, first_sight,
+    given_up, later_sight,
 };
 pub use email::{EMAIL_NORMALIZER_VERSION, NormalizedEmail};
 pub use error::IdentityError;
@@ -130,4 +130,15 @@ pub trait PlatformIdentity: Send + Sync {
         reason: &DecisionReason,
         actor: &Actor,
     ) -> Result<Review, IdentityError>;
+
+    /// Takes an address out of joining: it joins nobody from now on, whoever verifies it, its holder
+    /// included, and each newcomer who does is a question to an operator (D-07 c). Who was joined by it
+    /// before stays joined until that merge is undone. [`IdentityError::UnknownClaim`] for an address
+    /// that nobody claims, [`IdentityError::NoChange`] for one that was revoked before.
+    async fn revoke_claim(
+        &self,
+        tenant: &TenantId,
+        email: &NormalizedEmail,
+        actor: &Actor,
+    ) -> Result<RevokedClaim, IdentityError>;
 }

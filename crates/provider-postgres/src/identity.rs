@@ -13,14 +13,16 @@ mod policy;
 mod queued;
 mod resolve;
 mod review;
+mod revoke_claim;
 mod undo_merge;
 mod user;
 
 use async_trait::async_trait;
 use throughline_domain::{Actor, MergeId, ReviewId, TenantId, Timestamp, UserId};
 use throughline_platform_identity::{
-    ChannelUser, DecisionReason, IdentityError, MergeRecord, MergeSource, Merged, PlatformIdentity,
-    PlatformUserId, Resolved, Review, ReviewQuery, Undone, User, Verdict,
+    ChannelUser, DecisionReason, IdentityError, MergeRecord, MergeSource, Merged, NormalizedEmail,
+    PlatformIdentity, PlatformUserId, Resolved, Review, ReviewQuery, RevokedClaim, Undone, User,
+    Verdict,
 };
 
 pub(crate) use back_fill::back_fill;
@@ -165,5 +167,15 @@ impl PlatformIdentity for PostgresStore {
     ) -> Result<Review, IdentityError> {
         let decided = review::decide(self, tenant, review, verdict, (reason, actor)).await;
         decided.map_err(|failed| told(failed, tenant))
+    }
+
+    async fn revoke_claim(
+        &self,
+        tenant: &TenantId,
+        email: &NormalizedEmail,
+        actor: &Actor,
+    ) -> Result<RevokedClaim, IdentityError> {
+        let revoked = revoke_claim::revoke_claim(self, tenant, email, actor).await;
+        revoked.map_err(|failed| told(failed, tenant))
     }
 }

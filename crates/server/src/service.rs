@@ -6,7 +6,9 @@ use async_trait::async_trait;
 use axum::Router;
 use prometheus::Registry;
 use throughline_api::{AppendCounters, Capabilities, Draining, NotReady, RateLimit, StoreHealth};
-use throughline_conversation_memory::{ConversationMemory, Outbox, RawReads, RedactionQueue};
+use throughline_conversation_memory::{
+    Audit, ConversationMemory, Outbox, RawReads, RedactionQueue,
+};
 use throughline_domain::{Ids as _, SystemClock, SystemIds};
 use throughline_erasure::Erasure;
 use throughline_jobs::Jobs;
@@ -46,6 +48,7 @@ where
         + Outbox
         + RawReads
         + RedactionQueue
+        + Audit
         + Erasure
         + 'static,
 {
@@ -74,6 +77,7 @@ where
         outbox: parts.outbox,
         appends: parts.appends,
         raw: Arc::clone(store) as _,
+        audit: Arc::clone(store) as _,
         erasure: queue.erasing(Arc::clone(store) as _),
         tenancy: Arc::clone(store) as _,
         clock,

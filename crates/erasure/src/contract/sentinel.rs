@@ -1,6 +1,7 @@
 //! One word planted wherever a word of a person can get to, and looked for afterwards.
 
 use serde_json::json;
+use throughline_conversation_memory::AuditQuery;
 use throughline_conversation_memory::contract::turn;
 use throughline_conversation_memory::{
     ChannelKind, ChannelScope, Limit, QueuedAppend, QueuedAuthor,
@@ -124,7 +125,7 @@ async fn everything_readable(subject: &dyn Subject, tenant: &TenantId, ids: &[Us
     read.push(format!("{reviews:?}"));
     let events = subject
         .audit()
-        .events(tenant, None, 1_000)
+        .events(tenant, &AuditQuery::latest(1_000))
         .await
         .expect("reads");
     read.push(format!("{events:?}"));

@@ -237,3 +237,39 @@ async fn what_waited_for_an_erased_channel_user_does_not_come_back() {
     assert_ne!(again, user);
     assert_eq!(turns_of(&service, &again).await, 1);
 }
+
+/// D-07 c
+#[tokio::test]
+async fn an_operator_revokes_a_claim() {
+    let service = service().await;
+    let joining = json!({"config": {"auto_merge_on_email": true}});
+    as_operator(&service, "PATCH", "/admin/tenants/acme", &joining)
+        .await
+        .assert_status(200);
+    let who = json!({"ref": {"kind": "teams-aad", "id": "T1", "email": "mina@corp.example",
+        "email_verified": true}});
+    let mina = service
+        .post("/v1/tenants/acme/identities/resolve", &who)
+        .await;
+    mina.assert_status(200);
+    let path = "/admin/tenants/acme/claims/revoke";
+    let body = json!({"email": "Mina@Corp.Example"});
+    let revoked = as_operator(&service, "POST", path, &body).await;
+    revoked.assert_status(200);
+    assert_eq!(
+        revoked.json(),
+        json!({"user_id": mina.json()["user_id"], "previous_state": "live", "state": "revoked"})
+    );
+    as_operator(&service, "POST", path, &body)
+        .await
+        .assert_problem(409, "no_change");
+    let nobodys = json!({"email": "nobody@corp.example"});
+    as_operator(&service, "POST", path, &nobodys)
+        .await
+        .assert_problem(404, "unknown_claim");
+    for bad in [json!({"email": "a@b@c"}), json!({"email": ""}), json!({})] {
+        as_operator(&service, "POST", path, &bad)
+            .await
+            .assert_problem(422, "invalid_request");
+    }
+}
