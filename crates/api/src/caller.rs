@@ -30,21 +30,25 @@ pub(crate) struct Tenant {
     id: TenantId,
     describes_people: bool,
     key: Option<KeyId>,
+    epoch: Option<u64>,
     capabilities: Arc<Capabilities>,
 }
 
 impl Tenant {
-    /// `key` is the tenant's key that calls; an operator has none of the tenant's.
+    /// `key` is the tenant's key that calls; an operator has none of the tenant's. `epoch` was read
+    /// before anything else is.
     pub(crate) fn new(
         id: TenantId,
         describes_people: bool,
         key: Option<KeyId>,
+        epoch: Option<u64>,
         to: Arc<Capabilities>,
     ) -> Self {
         Self {
             id,
             describes_people,
             key,
+            epoch,
             capabilities: to,
         }
     }
@@ -62,6 +66,11 @@ impl Tenant {
     /// The tenant's key that calls; `None` for an operator.
     pub(crate) fn key(&self) -> Option<KeyId> {
         self.key
+    }
+
+    /// The tenant's erasure epoch; `None` when it could not be read.
+    pub(crate) fn epoch(&self) -> Option<u64> {
+        self.epoch
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {

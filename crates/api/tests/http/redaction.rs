@@ -152,7 +152,10 @@ async fn a_raw_read_shows_what_still_waits_for_a_scan() {
     let user = service.said("1", &format!("first {ADDRESS}")).await;
     let path = format!("/v1/tenants/acme/users/{user}/turns");
     let masked = service.get(&path).await.json();
-    assert_eq!(masked, json!({ "turns": [], "pending_excluded": 1 }));
+    assert_eq!(
+        masked,
+        json!({"turns": [], "pending_excluded": 1, "erasure_epoch": 0})
+    );
     let raw = get(&format!("{path}?include_raw=true")).key(&service.operator);
     let raw = service.call(raw).await.json();
     assert_eq!(raw["turns"][0]["user_message"], format!("first {ADDRESS}"));

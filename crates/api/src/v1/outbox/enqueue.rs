@@ -24,5 +24,6 @@ pub(crate) async fn enqueue(
         .inspect_err(|_| shared.counters.append_refused())?;
     let author = queue::author(&tenant, &checked.author);
     let answer = queue::keep(&tenant, checked, author, arrived).await?;
+    let answer = answer.at_epoch(tenant.epoch());
     Ok((StatusCode::ACCEPTED, axum::Json(answer)))
 }

@@ -34,6 +34,7 @@ pub(crate) async fn append(
     let (failure, author) = match store(&tenant, &shared, checked).await {
         Ok(answer) => {
             let status = StatusCode::from_u16(answer.status()).unwrap_or(StatusCode::OK);
+            let answer = answer.at_epoch(tenant.epoch());
             return Ok((status, axum::Json(answer)).into_response());
         }
         Err(not_stored) => not_stored,
@@ -42,6 +43,7 @@ pub(crate) async fn append(
         Some(turn) if queue::helps(&failure) => {
             let answer = queue::keep(&tenant, turn, author, arrived).await;
             let answer = answer.map_err(|refusal| queue::neither(&failure, refusal))?;
+            let answer = answer.at_epoch(tenant.epoch());
             Ok((StatusCode::ACCEPTED, axum::Json(answer)).into_response())
         }
         _ => Err(failure),

@@ -57,7 +57,10 @@ pub(crate) async fn batch(
     }
     log_first_cause(&outcomes);
     let results = outcomes.into_iter().map(result).collect();
-    Ok(axum::Json(BatchAnswer { results }))
+    Ok(axum::Json(BatchAnswer {
+        results,
+        erasure_epoch: tenant.epoch(),
+    }))
 }
 
 fn check(

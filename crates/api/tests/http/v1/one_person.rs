@@ -179,24 +179,43 @@ async fn a_rehearsal_a_receipt_and_nothing_left() {
 async fn every_answer_about_a_tenant_carries_its_erasure_epoch() {
     let service = service().await;
     let (one, two) = two(&service).await;
-    let epoch = async || {
+    let epoch = async |round: &str| {
+        // A key of an erased turn would be refused.
+        let said = |what: &str| append_body(&format!("{what} {round}"), "hello");
         let read = service
             .get(&format!("/v1/tenants/acme/users/{two}/turns"))
             .await;
-        let append = service.append(&append_body("epoch", "hello")).await;
+        let append = service.append(&said("append")).await;
         let looked =
             service.get("/v1/tenants/acme/history?channel_kind=slack-user&channel_scope=C1");
-        let epochs =
-            [read, append, looked.await].map(|answer| answer.header("x-erasure-epoch").to_owned());
+        let context = format!("/v1/tenants/acme/users/{two}/context");
+        let context = service.get(&context);
+        let batch = json!({"turns": [said("batch")]});
+        let batch = service.post("/v1/tenants/acme/turns/batch", &batch);
+        let waiting = said("waiting");
+        let queued = service.post("/v1/tenants/acme/outbox", &waiting);
+        let answers = [
+            read,
+            append,
+            looked.await,
+            context.await,
+            batch.await,
+            queued.await,
+        ];
+        let epochs = answers.map(|answer| {
+            let header = answer.header("x-erasure-epoch").to_owned();
+            assert_eq!(answer.json()["erasure_epoch"].to_string(), header);
+            header
+        });
         assert!(epochs.iter().all(|epoch| *epoch == epochs[0]), "{epochs:?}");
         epochs[0].clone()
     };
-    assert_eq!(epoch().await, "0");
+    assert_eq!(epoch("before").await, "0");
     let path = format!("/v1/tenants/acme/users/{one}");
     as_operator(&service, "DELETE", &path, &json!({}))
         .await
         .assert_status(200);
-    assert_eq!(epoch().await, "1");
+    assert_eq!(epoch("after").await, "1");
 }
 
 /// T-37, failures.md 15
