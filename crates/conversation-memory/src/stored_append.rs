@@ -44,6 +44,9 @@ pub struct AuthorRef {
     /// Whether the channel vouches for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email_verified: Option<bool>,
+    /// Whether it is a group (T-05).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
 }
 
 /// Without the person: an id can be a phone number (T-66).
@@ -399,6 +402,7 @@ mod tests {
             display_name: Some("Mina".to_owned()),
             email: Some("mina@example.org".to_owned()),
             email_verified: Some(true),
+            shared: true,
         };
         let append = QueuedAppend::new(QueuedAuthor::Ref(author), turn, now());
         assert_same(

@@ -131,6 +131,7 @@ pub const TABLES: &[Store] = &[
             "tenant_id",
             "kind",
             "email_verified",
+            "shared",
             "first_seen_at",
             "last_seen_at",
             "claim_source",

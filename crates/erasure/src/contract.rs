@@ -13,6 +13,7 @@ mod random_merges;
 mod reviews;
 mod sample;
 mod sentinel;
+mod shared;
 mod together;
 mod undoing;
 mod waiting;
@@ -38,6 +39,7 @@ pub use mixed::*;
 pub use random_merges::*;
 pub use reviews::*;
 pub use sentinel::*;
+pub use shared::*;
 pub use undoing::*;
 pub use waiting::*;
 
@@ -131,6 +133,9 @@ macro_rules! one_person_contract {
             an_erased_person_leaves_the_audit_trail
             a_merge_of_an_erased_person_can_not_be_undone
             an_erasure_touches_nobody_else
+            a_group_is_joined_to_nobody_by_an_address
+            who_turns_out_to_be_a_group_holds_no_address
+            what_a_group_says_is_read_in_its_scope_only
             the_trail_is_read_by_operation_and_time
             the_pages_of_the_trail_hold_each_entry_once
             nothing_of_an_erased_person_is_left
@@ -174,6 +179,7 @@ mod tests {
             include_str!("contract/random_merges.rs"),
             include_str!("contract/reviews.rs"),
             include_str!("contract/sentinel.rs"),
+            include_str!("contract/shared.rs"),
             include_str!("contract/undoing.rs"),
             include_str!("contract/waiting.rs"),
         ] {

@@ -65,6 +65,7 @@ pub struct ChannelUser {
     display_name: Option<String>,
     email: Option<String>,
     email_verified: Option<bool>,
+    shared: bool,
 }
 
 /// What the channel says of its user cannot be stored.
@@ -95,6 +96,7 @@ impl ChannelUser {
             display_name: None,
             email: None,
             email_verified: None,
+            shared: false,
         })
     }
 
@@ -116,6 +118,17 @@ impl ChannelUser {
         self.email = Some(email.to_owned());
         self.email_verified = verified;
         Ok(self)
+    }
+
+    /// Says whether this is a group and no single person, as some channels' chats are (T-05).
+    #[must_use]
+    pub fn with_shared(self, shared: bool) -> Self {
+        Self { shared, ..self }
+    }
+
+    /// Whether the channel says that this is a group.
+    pub fn shared(&self) -> bool {
+        self.shared
     }
 
     /// The name, if given.

@@ -156,6 +156,7 @@ fn channel_users(people: &People, ids: &[UserId]) -> Vec<AuthorRef> {
             display_name: None,
             email: None,
             email_verified: None,
+            shared: false,
         })
         .collect()
 }

@@ -133,6 +133,7 @@ pub fn author_ref(user: &ChannelUser) -> AuthorRef {
         display_name: user.display_name().map(str::to_owned),
         email: user.email().map(str::to_owned),
         email_verified: user.email_verified(),
+        shared: user.shared(),
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) fn named(id: &str) -> QueuedAuthor {
         display_name: Some("Noor".to_owned()),
         email: None,
         email_verified: None,
+        shared: false,
     })
 }
 

@@ -45,6 +45,7 @@ pub(super) fn channel_user(id: &str) -> AuthorRef {
         display_name: None,
         email: None,
         email_verified: None,
+        shared: false,
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) fn unresolved(id: &str) -> QueuedAuthor {
         display_name: None,
         email: None,
         email_verified: None,
+        shared: false,
     })
 }
 

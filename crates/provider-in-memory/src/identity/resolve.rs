@@ -145,6 +145,7 @@ fn identity(
         display_name: profile.display_name,
         email: profile.email,
         email_verified: profile.email_verified,
+        shared: profile.shared,
         first_seen_at: now,
         last_seen_at: now,
         claim_source,
@@ -166,11 +167,13 @@ fn see_again(
         display_name: stored.display_name.take(),
         email: stored.email.take(),
         email_verified: stored.email_verified,
+        shared: stored.shared,
     };
     let after = before.after(who);
     stored.display_name.clone_from(&after.display_name);
     stored.email.clone_from(&after.email);
     stored.email_verified = after.email_verified;
+    stored.shared = after.shared;
     let seen_again = act.now.since(stored.last_seen_at) >= SEEN_WITHIN;
     if seen_again {
         stored.last_seen_at = act.now;

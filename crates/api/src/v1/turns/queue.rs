@@ -35,6 +35,7 @@ pub(crate) fn author(tenant: &Tenant, author: &Author) -> QueuedAuthor {
         Author::Channel(user) if tenant.describes_people() => QueuedAuthor::Ref(author_ref(user)),
         Author::Channel(user) => {
             let bare = ChannelUser::new(user.id.kind, user.id.id());
+            let bare = bare.map(|bare| bare.with_shared(user.shared()));
             QueuedAuthor::Ref(author_ref(bare.as_ref().unwrap_or(user)))
         }
     }

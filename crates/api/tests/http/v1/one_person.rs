@@ -292,3 +292,19 @@ async fn an_operator_revokes_a_claim() {
             .assert_problem(422, "invalid_request");
     }
 }
+
+/// T-05
+#[tokio::test]
+async fn what_a_group_says_is_read_in_its_scope_only() {
+    let service = service().await;
+    let mut body = append_body("k", "hello all");
+    body["ref"]["shared"] = json!(true);
+    let answer = service.append(&body).await;
+    answer.assert_status(201);
+    let user = answer.json()["user_id"].as_str().unwrap().to_owned();
+    assert_eq!(turns_of(&service, &user).await, 0);
+    let history = "/v1/tenants/acme/history?channel_kind=slack-user&channel_scope=C1";
+    assert_eq!(service.get(history).await.messages(), ["hello all"]);
+    let known = service.get(&format!("/v1/tenants/acme/users/{user}")).await;
+    assert_eq!(known.json()["identities"][0]["shared"], true);
+}
