@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::request::Parts;
 use throughline_conversation_memory::{
-    AppendError, Appended, ChannelScope, Limit, MemoryError, NewTurn, NotKept, Outbox,
+    AppendError, Appended, Audit, ChannelScope, Limit, MemoryError, NewTurn, NotKept, Outbox,
     QueuedAppend, RecentPage, RecentQuery, Turn, Usage,
 };
 use throughline_domain::{Actor, Clock, Ids, KeyId, MergeId, ReviewId, TenantId, UserId};
@@ -30,21 +30,25 @@ pub(crate) struct Tenant {
     id: TenantId,
     describes_people: bool,
     key: Option<KeyId>,
+    epoch: Option<u64>,
     capabilities: Arc<Capabilities>,
 }
 
 impl Tenant {
-    /// `key` is the tenant's key that calls; an operator has none of the tenant's.
+    /// `key` is the tenant's key that calls; an operator has none of the tenant's. `epoch` was read
+    /// before anything else is.
     pub(crate) fn new(
         id: TenantId,
         describes_people: bool,
         key: Option<KeyId>,
+        epoch: Option<u64>,
         to: Arc<Capabilities>,
     ) -> Self {
         Self {
             id,
             describes_people,
             key,
+            epoch,
             capabilities: to,
         }
     }
@@ -62,6 +66,11 @@ impl Tenant {
     /// The tenant's key that calls; `None` for an operator.
     pub(crate) fn key(&self) -> Option<KeyId> {
         self.key
+    }
+
+    /// The tenant's erasure epoch; `None` when it could not be read.
+    pub(crate) fn epoch(&self) -> Option<u64> {
+        self.epoch
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {
@@ -234,6 +243,10 @@ impl Operator {
 
     pub(crate) fn tenancy(&self) -> &dyn Tenancy {
         &*self.capabilities.tenancy
+    }
+
+    pub(crate) fn audit(&self) -> &dyn Audit {
+        &*self.capabilities.audit
     }
 
     pub(crate) fn outbox(&self) -> &dyn Outbox {

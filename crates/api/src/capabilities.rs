@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use throughline_conversation_memory::{AppendQueue, ConversationMemory, Outbox, RawReads};
+use throughline_conversation_memory::{AppendQueue, Audit, ConversationMemory, Outbox, RawReads};
 use throughline_domain::{Clock, Ids, TenantId};
 use throughline_erasure::Erasure;
 use throughline_platform_identity::PlatformIdentity;
@@ -28,6 +28,8 @@ pub struct Capabilities {
     pub outbox: Arc<dyn Outbox>,
     /// The counters that appends share, however they came.
     pub appends: Arc<AppendCounters>,
+    /// What was done to people's data, for operators.
+    pub audit: Arc<dyn Audit>,
     /// Forgetting people.
     pub erasure: Arc<dyn Erasure>,
     /// Tenants and keys.

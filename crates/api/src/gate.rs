@@ -65,14 +65,15 @@ impl Gate {
         let named = template
             .starts_with("/v1/tenants/{tenant}/")
             .then(|| path::part(&parts, "tenant"));
-        let mut of_tenant = None;
+        let mut epoch = None;
         match &*principal {
             Principal::Operator { actor, .. } => {
                 if let Some(name) = named {
                     let id = path::tenant(&name?)?;
                     tracing::Span::current().record("tenant.id", id.as_str());
-                    of_tenant = Some(id.clone());
-                    let tenant = Tenant::new(id, true, None, Arc::clone(&self.capabilities));
+                    epoch = self.epochs.of(&id).await;
+                    let to = Arc::clone(&self.capabilities);
+                    let tenant = Tenant::new(id, true, None, epoch, to);
                     parts.extensions.insert(tenant);
                 }
                 let operator = Operator::new(
@@ -103,15 +104,12 @@ impl Gate {
                 }
                 require(access, scopes)?;
                 let describes = scopes.contains(Scope::IdentityResolve);
-                of_tenant = Some(tenant.clone());
-                let tenant = Tenant::new(tenant.clone(), describes, Some(*key), self.capabilities);
+                epoch = self.epochs.of(tenant).await;
+                let (id, to) = (tenant.clone(), self.capabilities);
+                let tenant = Tenant::new(id, describes, Some(*key), epoch, to);
                 parts.extensions.insert(tenant);
             }
         }
-        let epoch = match of_tenant {
-            Some(tenant) => self.epochs.of(&tenant).await,
-            None => None,
-        };
         let mut response = next.run(Request::from_parts(parts, body)).await;
         epoch::stamp(&mut response, epoch);
         Ok(response)

@@ -129,16 +129,23 @@ impl Body {
         Self::Json(T::name().into_owned(), add_schema::<T>)
     }
 
+    fn lines_of<T: ToSchema>() -> Self {
+        Self::Lines(T::name().into_owned(), add_schema::<T>)
+    }
+
     fn media_type(&self) -> &'static str {
         match self {
             Self::Json(..) | Self::Status => "application/json",
+            Self::Lines(..) => "application/x-ndjson",
             Self::Text => "text/plain",
         }
     }
 
     fn reference(&self) -> Value {
         match self {
-            Self::Json(name, _) => json!({"$ref": format!("#/components/schemas/{name}")}),
+            Self::Json(name, _) | Self::Lines(name, _) => {
+                json!({"$ref": format!("#/components/schemas/{name}")})
+            }
             Self::Status => json!({"type": "object"}),
             Self::Text => json!({"type": "string"}),
         }

@@ -13,5 +13,5 @@ pub(crate) fn channel_user(author: &AuthorRef) -> Option<ChannelUser> {
     if let Some(email) = &author.email {
         user = user.with_email(email, author.email_verified).ok()?;
     }
-    Some(user)
+    Some(user.with_shared(author.shared))
 }

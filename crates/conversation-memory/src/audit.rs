@@ -2,9 +2,10 @@
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use throughline_domain::{Actor, AuditId, TenantId, Timestamp, UserId};
 
-use crate::MemoryError;
+use crate::{AuditOp, AuditQuery, MemoryError};
 
 /// What was done, with its numbers. Each operation has exactly its keys; a document with another one
 /// is refused when read and cannot be written.
@@ -18,6 +19,8 @@ pub enum AuditDetail {
     MergeIdentities(MergeIdentities),
     /// They became two again.
     UndoMerge(UndoMerge),
+    /// An address was taken out of joining.
+    RevokeClaim(RevokeClaim),
 }
 
 /// The keys of `read_raw`.
@@ -76,14 +79,23 @@ pub struct UndoMerge {
     pub restored_identities: u64,
 }
 
+/// The keys of `revoke_claim`; never the address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RevokeClaim {
+    /// `live` or `lapsed`.
+    pub previous_state: String,
+}
+
 impl AuditDetail {
-    /// The operation's word in SQL and JSON (R-110, and `undo_merge`).
-    pub fn op(&self) -> &'static str {
+    /// Which operation it is of.
+    pub fn op(&self) -> AuditOp {
         match self {
-            Self::ReadRaw(_) => "read_raw",
-            Self::ForgetUser(_) => "forget_user",
-            Self::MergeIdentities(_) => "merge_identities",
-            Self::UndoMerge(_) => "undo_merge",
+            Self::ReadRaw(_) => AuditOp::ReadRaw,
+            Self::ForgetUser(_) => AuditOp::ForgetUser,
+            Self::MergeIdentities(_) => AuditOp::MergeIdentities,
+            Self::UndoMerge(_) => AuditOp::UndoMerge,
+            Self::RevokeClaim(_) => AuditOp::RevokeClaim,
         }
     }
 
@@ -94,19 +106,33 @@ impl AuditDetail {
             Self::ForgetUser(detail) => serde_json::to_string(detail),
             Self::MergeIdentities(detail) => serde_json::to_string(detail),
             Self::UndoMerge(detail) => serde_json::to_string(detail),
+            Self::RevokeClaim(detail) => serde_json::to_string(detail),
         };
         text.expect("ids, numbers and words have a JSON form")
     }
 
+    /// The detail as a JSON object.
+    pub fn to_value(&self) -> Value {
+        let value = match self {
+            Self::ReadRaw(detail) => serde_json::to_value(detail),
+            Self::ForgetUser(detail) => serde_json::to_value(detail),
+            Self::MergeIdentities(detail) => serde_json::to_value(detail),
+            Self::UndoMerge(detail) => serde_json::to_value(detail),
+            Self::RevokeClaim(detail) => serde_json::to_value(detail),
+        };
+        value.expect("ids, numbers and words have a JSON form")
+    }
+
     /// Reads a stored detail back; `None` for another operation or another set of keys.
     pub fn from_json(op: &str, text: &str) -> Option<Self> {
-        match op {
-            "read_raw" => serde_json::from_str(text).map(Self::ReadRaw).ok(),
-            "forget_user" => serde_json::from_str(text).map(Self::ForgetUser).ok(),
-            "merge_identities" => serde_json::from_str(text).map(Self::MergeIdentities).ok(),
-            "undo_merge" => serde_json::from_str(text).map(Self::UndoMerge).ok(),
-            _ => None,
-        }
+        let read = match AuditOp::parse(op)? {
+            AuditOp::ReadRaw => serde_json::from_str(text).map(Self::ReadRaw),
+            AuditOp::ForgetUser => serde_json::from_str(text).map(Self::ForgetUser),
+            AuditOp::MergeIdentities => serde_json::from_str(text).map(Self::MergeIdentities),
+            AuditOp::UndoMerge => serde_json::from_str(text).map(Self::UndoMerge),
+            AuditOp::RevokeClaim => serde_json::from_str(text).map(Self::RevokeClaim),
+        };
+        read.ok()
     }
 
     /// The same without the ids of that person (T-36).
@@ -151,13 +177,11 @@ pub struct AuditEvent {
 /// The trail, to read. It is written by the operations themselves, in their transactions.
 #[async_trait]
 pub trait Audit: Send + Sync {
-    /// Up to `limit` entries, newest first, those before `before` only. In memory the latest 1,000 are
-    /// kept.
+    /// Entries, newest first. In memory the latest 1,000 are kept.
     async fn events(
         &self,
         tenant: &TenantId,
-        before: Option<AuditId>,
-        limit: u32,
+        query: &AuditQuery,
     ) -> Result<Vec<AuditEvent>, MemoryError>;
 }
 

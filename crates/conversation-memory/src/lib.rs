@@ -6,6 +6,7 @@
 
 mod append;
 mod audit;
+mod audit_query;
 mod channel;
 mod context;
 mod digest;
@@ -32,7 +33,10 @@ use async_trait::async_trait;
 use throughline_domain::{TenantId, UserId};
 
 pub use append::{AppendOutcome, Appended, Landing, landing_time};
-pub use audit::{Audit, AuditDetail, AuditEvent, ForgetUser, MergeIdentities, ReadRaw, UndoMerge};
+pub use audit::{
+    Audit, AuditDetail, AuditEvent, ForgetUser, MergeIdentities, ReadRaw, RevokeClaim, UndoMerge,
+};
+pub use audit_query::{AuditOp, AuditQuery};
 pub use channel::{CanvasSessionId, ChannelKind, ChannelScope, InvalidName};
 pub use context::{CONTEXT_BLOCK_BYTES, ContextBlock, context_block};
 pub use digest::RequestDigest;

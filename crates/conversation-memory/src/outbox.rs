@@ -141,6 +141,8 @@ pub struct Leased {
     pub id: OutboxId,
     /// Failed attempts so far.
     pub attempts: u32,
+    /// When it was put here.
+    pub created_at: Timestamp,
     /// The append, as [`QueuedAppend::encode`] wrote it: it may be from another release.
     pub payload: String,
 }

@@ -35,6 +35,9 @@ pub struct AuthorRef {
     /// Whether the channel vouches for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email_verified: Option<bool>,
+    /// Whether it is a group (T-05).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
 }
 
 /// Without the person: an id can be a phone number (T-66).
@@ -50,6 +53,7 @@ impl fmt::Debug for AuthorRef {
 pub struct QueuedAppend {
     pub(crate) author: QueuedAuthor,
     pub(crate) turn: NewTurn,
+    pub(crate) queued_at: Timestamp,
 }
 
 impl QueuedAppend {
@@ -62,7 +66,13 @@ impl QueuedAppend {
         Self {
             author,
             turn: turn.received_at(arrived_at),
+            queued_at: arrived_at,
         }
+    }
+
+    /// When it arrived. An erasure of its author since then is one of this append too (T-37).
+    pub fn queued_at(&self) -> Timestamp {
+        self.queued_at
     }
 
     /// Whose it is.

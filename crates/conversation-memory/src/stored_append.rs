@@ -40,6 +40,7 @@ struct Written<'a> {
     canvas: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     said_at_us: Option<i64>,
+    queued_at_us: i64,
     user_message: &'a str,
     assistant_answer: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,6 +68,9 @@ struct Read {
     canvas: Option<String>,
     #[serde(default)]
     said_at_us: Option<i64>,
+    /// Absent from what the first release wrote.
+    #[serde(default)]
+    queued_at_us: Option<i64>,
     user_message: String,
     assistant_answer: String,
     #[serde(default)]
@@ -99,6 +103,7 @@ impl QueuedAppend {
             channel_scope: turn.scope.id(),
             canvas: turn.canvas.as_ref().map(CanvasSessionId::as_str),
             said_at_us: turn.said_at.map(Timestamp::as_micros),
+            queued_at_us: self.queued_at.as_micros(),
             user_message: &turn.user_message,
             assistant_answer: &turn.assistant_answer,
             tool_calls: turn.tool_calls.as_ref(),
@@ -112,19 +117,20 @@ impl QueuedAppend {
         serde_json::to_string(&written).expect("texts, numbers and canonical JSON can be written")
     }
 
-    /// Reads the document back, without loss.
-    pub fn decode(document: &str) -> Result<Self, Unreadable> {
+    /// Reads the document back, without loss. `kept_at` is when it was put where it lay: the best that
+    /// is known of when it arrived, for a document that does not say.
+    pub fn decode(document: &str, kept_at: Timestamp) -> Result<Self, Unreadable> {
         let Versioned { v } = serde_json::from_str(document).map_err(|_| Unreadable::Malformed)?;
         if v != VERSION {
             return Err(Unreadable::Version(v));
         }
         let read: Read = serde_json::from_str(document).map_err(|_| Unreadable::Malformed)?;
-        read.into_append().ok_or(Unreadable::Malformed)
+        read.into_append(kept_at).ok_or(Unreadable::Malformed)
     }
 }
 
 impl Read {
-    fn into_append(self) -> Option<QueuedAppend> {
+    fn into_append(self, kept_at: Timestamp) -> Option<QueuedAppend> {
         let author = match (self.user, self.author) {
             (Some(user), None) => QueuedAuthor::User(user),
             (None, Some(author)) => QueuedAuthor::Ref(author),
@@ -156,7 +162,11 @@ impl Read {
             ),
             form: ContentForm::parse(&self.form)?,
         };
-        Some(QueuedAppend { author, turn })
+        Some(QueuedAppend {
+            author,
+            turn,
+            queued_at: self.queued_at_us.map_or(kept_at, Timestamp::from_micros),
+        })
     }
 }
 
@@ -170,6 +180,10 @@ mod tests {
 
     fn now() -> Timestamp {
         Timestamp::from_millis(1_700_000_000_000)
+    }
+
+    fn later() -> Timestamp {
+        Timestamp::from_millis(1_700_000_009_000)
     }
 
     fn draft() -> TurnDraft {
@@ -194,6 +208,7 @@ mod tests {
     fn assert_same(a: &QueuedAppend, b: &QueuedAppend) {
         let (x, y) = (a.turn(), b.turn());
         assert_eq!(a.author(), b.author());
+        assert_eq!(a.queued_at(), b.queued_at());
         assert_eq!(
             (x.key(), x.user(), x.scope()),
             (y.key(), y.user(), y.scope())
@@ -236,7 +251,7 @@ mod tests {
                 ..draft()
             }.validate().unwrap();
             let append = queued(turn);
-            assert_same(&append, &QueuedAppend::decode(&append.encode()).unwrap());
+            assert_same(&append, &QueuedAppend::decode(&append.encode(), later()).unwrap());
         }
     }
 
@@ -259,13 +274,28 @@ mod tests {
             display_name: Some("Mina".to_owned()),
             email: Some("mina@example.org".to_owned()),
             email_verified: Some(true),
+            shared: true,
         };
         let append = QueuedAppend::new(QueuedAuthor::Ref(author), turn, now());
-        assert_same(&append, &QueuedAppend::decode(&append.encode()).unwrap());
+        assert_same(
+            &append,
+            &QueuedAppend::decode(&append.encode(), later()).unwrap(),
+        );
         assert_eq!(
             format!("{append:?}"),
             "QueuedAppend(Ref(AuthorRef(whatsapp-phone, ***)), 11 bytes)"
         );
+    }
+
+    // T-37
+    #[test]
+    fn a_document_that_does_not_say_when_it_came_came_when_it_was_kept() {
+        let text = queued(draft().validate().unwrap()).encode();
+        let field = format!("\"queued_at_us\":{},", now().as_micros());
+        let old = text.replacen(&field, "", 1);
+        assert_ne!(old, text);
+        let read = |text: &str| QueuedAppend::decode(text, later()).unwrap().queued_at();
+        assert_eq!((read(&text), read(&old)), (now(), later()));
     }
 
     //
@@ -291,18 +321,18 @@ mod tests {
         let text = queued(draft().validate().unwrap()).encode();
         let newer = text.replacen("\"v\":1", "\"v\":2", 1);
         assert_eq!(
-            QueuedAppend::decode(&newer).err(),
+            QueuedAppend::decode(&newer, now()).err(),
             Some(Unreadable::Version(2))
         );
         for torn in [&text[..text.len() - 1], "", "{}", "null"] {
             assert_eq!(
-                QueuedAppend::decode(torn).err(),
+                QueuedAppend::decode(torn, now()).err(),
                 Some(Unreadable::Malformed)
             );
         }
         let nobody = text.replacen("\"user\"", "\"nobody\"", 1);
         assert_eq!(
-            QueuedAppend::decode(&nobody).err(),
+            QueuedAppend::decode(&nobody, now()).err(),
             Some(Unreadable::Malformed)
         );
     }

@@ -106,6 +106,12 @@ pub const TABLES: &[Store] = &[
         other: &["tenant_id", "key_digest", "reason", "until"],
     },
     Store {
+        table: "erased_refs",
+        treatment: Treatment::Tombstone("tombstoned_refs"),
+        personal: &[],
+        other: &["tenant_id", "ref_digest", "erased_at", "until"],
+    },
+    Store {
         table: "email_claims",
         treatment: Treatment::Delete("deleted_claims"),
         personal: &["email_normalized", "user_id"],
@@ -125,6 +131,7 @@ pub const TABLES: &[Store] = &[
             "tenant_id",
             "kind",
             "email_verified",
+            "shared",
             "first_seen_at",
             "last_seen_at",
             "claim_source",

@@ -1,7 +1,9 @@
 //! What every provider promises about one person: joining by address, merging and undoing, asking,
 //! erasing. Plain functions over any provider of all capabilities.
 
+mod auditing;
 mod claims;
+mod drained;
 mod erasing;
 mod fence;
 mod lapsing;
@@ -11,6 +13,7 @@ mod random_merges;
 mod reviews;
 mod sample;
 mod sentinel;
+mod shared;
 mod together;
 mod undoing;
 mod waiting;
@@ -25,7 +28,9 @@ use throughline_tenancy::Tenancy;
 
 use crate::Erasure;
 
+pub use auditing::*;
 pub use claims::*;
+pub use drained::*;
 pub use erasing::*;
 pub use fence::*;
 pub use lapsing::*;
@@ -34,6 +39,7 @@ pub use mixed::*;
 pub use random_merges::*;
 pub use reviews::*;
 pub use sentinel::*;
+pub use shared::*;
 pub use undoing::*;
 pub use waiting::*;
 
@@ -70,6 +76,7 @@ macro_rules! swept_contract {
     ($subject:path) => {
         $crate::one_person_contract!(@cases $subject:
             ten_seconds_of_everything_leave_the_counters_exact
+            what_is_remembered_of_erased_channel_users_ends
         );
     };
 }
@@ -93,6 +100,8 @@ macro_rules! one_person_contract {
             an_address_that_was_given_up_joins_nobody
             two_accounts_of_one_channel_are_never_joined
             the_address_of_an_erased_person_is_free
+            a_revoked_address_joins_nobody
+            revoking_is_audited_without_the_address
             a_merged_person_answers_by_every_id
             a_merge_moves_turns_and_counters
             a_turn_is_stored_for_the_survivor_whichever_id_sends_it
@@ -124,8 +133,20 @@ macro_rules! one_person_contract {
             an_erased_person_leaves_the_audit_trail
             a_merge_of_an_erased_person_can_not_be_undone
             an_erasure_touches_nobody_else
+            a_group_is_joined_to_nobody_by_an_address
+            who_turns_out_to_be_a_group_holds_no_address
+            what_a_group_says_is_read_in_its_scope_only
+            the_trail_is_read_by_operation_and_time
+            the_pages_of_the_trail_hold_each_entry_once
             nothing_of_an_erased_person_is_left
             what_waits_of_an_erased_person_goes_with_them
+            what_came_before_an_erasure_never_comes_back
+            a_second_erasure_of_a_channel_user_bars_what_came_between
+            a_message_that_waited_does_not_rename_anybody
+            what_waits_through_a_merge_goes_where_its_account_goes
+            what_waits_through_a_merge_and_its_undoing_is_its_accounts
+            what_waits_through_a_merge_is_erased_with_the_survivor
+            a_drain_never_outlives_an_erasure
             fifty_first_sights_keep_fifty_turns
             fifty_first_sights_of_two_refs_with_one_address_make_one_person
             merges_in_a_circle_make_one_person
@@ -148,7 +169,9 @@ mod tests {
     fn every_case_is_in_the_list_that_providers_run() {
         let list = include_str!("contract.rs");
         for file in [
+            include_str!("contract/auditing.rs"),
             include_str!("contract/claims.rs"),
+            include_str!("contract/drained.rs"),
             include_str!("contract/erasing.rs"),
             include_str!("contract/fence.rs"),
             include_str!("contract/lapsing.rs"),
@@ -156,6 +179,7 @@ mod tests {
             include_str!("contract/random_merges.rs"),
             include_str!("contract/reviews.rs"),
             include_str!("contract/sentinel.rs"),
+            include_str!("contract/shared.rs"),
             include_str!("contract/undoing.rs"),
             include_str!("contract/waiting.rs"),
         ] {

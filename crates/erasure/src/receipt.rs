@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use throughline_domain::UserId;
 
-/// How long the key of an erased turn stays refused: longer than any retry (T-57).
+/// How long the key of an erased turn, and what waited for an erased channel user, stays refused: longer
+/// than any retry (T-57).
 pub const TOMBSTONE_LIFE: Duration = Duration::from_hours(14 * 24);
 
 /// Whether to do it.
@@ -34,8 +35,13 @@ pub struct Counts {
     pub deleted_bytes: u64,
     /// Appends that waited to be stored, dead letters too.
     pub deleted_outbox: u64,
+    /// Appends that waited on the disk of the process that was asked. Those of other processes are
+    /// refused when they come.
+    pub deleted_spooled: u64,
     /// Keys of turns that are refused from now on.
     pub tombstoned_keys: u64,
+    /// Channel users for whom nothing that waited until now is stored any more.
+    pub tombstoned_refs: u64,
     /// Clear marks of channel scopes where nobody else ever spoke.
     pub deleted_clear_marks: u64,
     /// Channel users.

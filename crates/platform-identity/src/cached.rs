@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use moka::future::Cache;
-use throughline_domain::{Actor, MergeId, ReviewId, TenantId, UserId};
+use throughline_domain::{Actor, MergeId, ReviewId, TenantId, Timestamp, UserId};
 
 use crate::{
-    ChannelUser, DecisionReason, IdentityError, MergeRecord, MergeSource, Merged, PlatformIdentity,
-    PlatformUserId, Resolved, Review, ReviewQuery, Undone, User, Verdict,
+    ChannelUser, DecisionReason, IdentityError, MergeRecord, MergeSource, Merged, NormalizedEmail,
+    PlatformIdentity, PlatformUserId, Resolved, Review, ReviewQuery, RevokedClaim, Undone, User,
+    Verdict,
 };
 
 /// How long an answer may be old (D-20).
@@ -48,6 +49,18 @@ impl PlatformIdentity for Cached {
         let key = (tenant.clone(), channel_user.id.clone());
         self.known.insert(key, resolved.user_id).await;
         Ok(resolved)
+    }
+
+    /// Not remembered: the sweep that asks is not who reads.
+    async fn resolve_queued(
+        &self,
+        tenant: &TenantId,
+        channel_user: &ChannelUser,
+        queued_at: Timestamp,
+    ) -> Result<Resolved, IdentityError> {
+        self.inner
+            .resolve_queued(tenant, channel_user, queued_at)
+            .await
     }
 
     async fn lookup(
@@ -140,5 +153,14 @@ impl PlatformIdentity for Cached {
             .await;
         self.known.invalidate_all();
         decided
+    }
+
+    async fn revoke_claim(
+        &self,
+        tenant: &TenantId,
+        email: &NormalizedEmail,
+        actor: &Actor,
+    ) -> Result<RevokedClaim, IdentityError> {
+        self.inner.revoke_claim(tenant, email, actor).await
     }
 }

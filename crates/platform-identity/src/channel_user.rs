@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use throughline_domain::{PlatformKind, TextFault, check_text};
+use sha2::{Digest, Sha256};
+use throughline_domain::{PlatformKind, TenantId, TextFault, check_text};
 
 /// Kind and id of a channel's user. The id is opaque: case, white space and separators are kept, and
 /// the two parts are never glued together, so (`a:b`, `c`) and (`a`, `b:c`) stay two people.
@@ -30,6 +31,23 @@ impl PlatformUserId {
     pub fn id(&self) -> &str {
         &self.id
     }
+
+    /// What may be kept of an erased channel user: a SHA-256 that tells whether they are the same one,
+    /// and nothing to anybody who does not know the id. It is of this use and this tenant alone, and
+    /// every part has its length in front, so that no two lists of parts glue to one text.
+    pub fn digest(&self, tenant: &TenantId) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        for part in [
+            "throughline erased channel user",
+            tenant.as_str(),
+            self.kind.as_str(),
+            &self.id,
+        ] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        hash.finalize().into()
+    }
 }
 
 /// Without the id: a WhatsApp id is a phone number (T-66).
@@ -47,6 +65,7 @@ pub struct ChannelUser {
     display_name: Option<String>,
     email: Option<String>,
     email_verified: Option<bool>,
+    shared: bool,
 }
 
 /// What the channel says of its user cannot be stored.
@@ -77,6 +96,7 @@ impl ChannelUser {
             display_name: None,
             email: None,
             email_verified: None,
+            shared: false,
         })
     }
 
@@ -98,6 +118,17 @@ impl ChannelUser {
         self.email = Some(email.to_owned());
         self.email_verified = verified;
         Ok(self)
+    }
+
+    /// Says whether this is a group and no single person, as some channels' chats are (T-05).
+    #[must_use]
+    pub fn with_shared(self, shared: bool) -> Self {
+        Self { shared, ..self }
+    }
+
+    /// Whether the channel says that this is a group.
+    pub fn shared(&self) -> bool {
+        self.shared
     }
 
     /// The name, if given.
@@ -137,6 +168,26 @@ mod tests {
         assert_eq!(id("a\0b").unwrap_err(), TextFault::Nul);
         assert!(id(&"x".repeat(256)).is_ok());
         assert!(id(&"x".repeat(257)).is_err());
+    }
+
+    // failures.md 10
+    #[test]
+    fn a_digest_is_of_one_channel_user_of_one_tenant() {
+        let digest = |tenant: &str, kind, id: &str| {
+            let tenant = TenantId::parse(tenant).unwrap();
+            PlatformUserId::new(kind, id).unwrap().digest(&tenant)
+        };
+        let all = [
+            digest("acme", PlatformKind::Custom, "U1"),
+            digest("acme", PlatformKind::Custom, "u1"),
+            digest("acme", PlatformKind::SlackUser, "U1"),
+            digest("acme-corp", PlatformKind::Custom, "U1"),
+            digest("acme", PlatformKind::Custom, "U1 "),
+        ];
+        for (place, one) in all.iter().enumerate() {
+            assert!(all.iter().skip(place + 1).all(|other| one != other));
+        }
+        assert_eq!(all[0], digest("acme", PlatformKind::Custom, "U1"));
     }
 
     // failures.md 33

@@ -22,10 +22,10 @@ pub struct ClaimPolicy {
 
 impl ClaimPolicy {
     /// The address that a channel user with this profile owns beyond doubt; `None` when the tenant
-    /// does not merge, the channel's word does not count, or it did not vouch.
+    /// does not merge, the channel's word does not count, it did not vouch, or it is a group.
     pub fn vouched(&self, kind: PlatformKind, profile: &Profile) -> Option<NormalizedEmail> {
         let counts = self.auto_merge && self.verified_kinds.contains(&kind);
-        (counts && profile.email_verified)
+        (counts && profile.email_verified && !profile.shared)
             .then(|| profile.normal_email())
             .flatten()
     }
@@ -58,6 +58,15 @@ impl ClaimState {
             .into_iter()
             .find(|state| state.as_str() == word)
     }
+}
+
+/// What an operator took out of joining.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RevokedClaim {
+    /// Who held the address: the survivor.
+    pub user_id: UserId,
+    /// What the claim was.
+    pub was: ClaimState,
 }
 
 /// A stored claim with what must be known of its holder.
@@ -195,7 +204,7 @@ pub fn later_sight(
 /// the same one no longer verified (D-07 a). The store lapses the claim if their person holds it.
 pub fn given_up(before: &Profile, after: &Profile) -> Option<NormalizedEmail> {
     let old = before.normal_email()?;
-    let kept = after.email_verified && after.normal_email().as_ref() == Some(&old);
+    let kept = after.email_verified && !after.shared && after.normal_email().as_ref() == Some(&old);
     (before.email_verified && !kept).then_some(old)
 }
 

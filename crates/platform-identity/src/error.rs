@@ -11,8 +11,14 @@ pub enum IdentityError {
     /// No user of the tenant has this id, or they were erased (T-50).
     #[error("the tenant has no user {0}")]
     UnknownUser(UserId),
-    /// Both ids belong to one person already (T-50).
-    #[error("both ids belong to one person already")]
+    /// The channel user was erased after what was queued of them came (T-37).
+    #[error("the channel user was erased; what was queued before must not come back")]
+    Gone,
+    /// Nobody claims the address.
+    #[error("nobody claims this address")]
+    UnknownClaim,
+    /// Both ids belong to one person already (T-50), or the claim was revoked before.
+    #[error("nothing is to be changed: it is so already")]
     NoChange,
     /// The tenant has no such merge; the merges of an erased person are gone too.
     #[error("the tenant has no merge {0}")]

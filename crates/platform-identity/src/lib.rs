@@ -17,13 +17,13 @@ mod user;
 pub mod contract;
 
 use async_trait::async_trait;
-use throughline_domain::{Actor, MergeId, ReviewId, TenantId, UserId};
+use throughline_domain::{Actor, MergeId, ReviewId, TenantId, Timestamp, UserId};
 
 pub use cached::Cached;
 pub use channel_user::{ChannelUser, InvalidChannelUser, PlatformUserId};
 pub use claim::{
-    Claim, ClaimEffect, ClaimPolicy, ClaimState, FirstSight, LaterSight, first_sight, given_up,
-    later_sight,
+    Claim, ClaimEffect, ClaimPolicy, ClaimState, FirstSight, LaterSight, RevokedClaim, first_sight,
+    given_up, later_sight,
 };
 pub use email::{EMAIL_NORMALIZER_VERSION, NormalizedEmail};
 pub use error::IdentityError;
@@ -52,6 +52,18 @@ pub trait PlatformIdentity: Send + Sync {
         &self,
         tenant: &TenantId,
         channel_user: &ChannelUser,
+    ) -> Result<Resolved, IdentityError>;
+
+    /// The user behind a channel's user, for a message that came at `queued_at` and waited since. As
+    /// [`resolve`](Self::resolve), but for two things. If the channel user was erased at that moment or
+    /// later, the answer is [`IdentityError::Gone`], whether or not they have written again since: what
+    /// they said before must not come back (T-37). And what the message says of somebody who is known
+    /// is old news: it changes nothing.
+    async fn resolve_queued(
+        &self,
+        tenant: &TenantId,
+        channel_user: &ChannelUser,
+        queued_at: Timestamp,
     ) -> Result<Resolved, IdentityError>;
 
     /// The user behind a channel's user, if it was ever seen. Changes nothing.
@@ -118,4 +130,15 @@ pub trait PlatformIdentity: Send + Sync {
         reason: &DecisionReason,
         actor: &Actor,
     ) -> Result<Review, IdentityError>;
+
+    /// Takes an address out of joining: it joins nobody from now on, whoever verifies it, its holder
+    /// included, and each newcomer who does is a question to an operator (D-07 c). Who was joined by it
+    /// before stays joined until that merge is undone. [`IdentityError::UnknownClaim`] for an address
+    /// that nobody claims, [`IdentityError::NoChange`] for one that was revoked before.
+    async fn revoke_claim(
+        &self,
+        tenant: &TenantId,
+        email: &NormalizedEmail,
+        actor: &Actor,
+    ) -> Result<RevokedClaim, IdentityError>;
 }

@@ -11,6 +11,8 @@ pub struct Profile {
     pub email: Option<String>,
     /// Whether the channel vouched for that very address.
     pub email_verified: bool,
+    /// Whether it is a group: it joins nobody by an address and is left out of recall (T-05).
+    pub shared: bool,
 }
 
 impl Profile {
@@ -33,6 +35,8 @@ impl Profile {
                 .or_else(|| self.display_name.clone()),
             email_verified: verified.unwrap_or(same_mailbox && self.email_verified),
             email: email.or_else(|| self.email.clone()),
+            // A group does not become a person: words of others would be theirs.
+            shared: self.shared || seen.shared(),
         }
     }
 

@@ -86,6 +86,8 @@ pub struct Identity {
     pub email: Option<String>,
     /// Whether the channel vouched for that address.
     pub email_verified: bool,
+    /// Whether it is a group and no single person (T-05).
+    pub shared: bool,
     /// When the channel's user was first resolved.
     pub first_seen_at: Timestamp,
     /// When it was last resolved, to within a minute (T-55).

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use async_trait::async_trait;
-use throughline_conversation_memory::{Audit, AuditDetail, AuditEvent, MemoryError};
+use throughline_conversation_memory::{Audit, AuditDetail, AuditEvent, AuditQuery, MemoryError};
 use throughline_domain::{Actor, AuditId, Ids, TenantId, Timestamp, UserId};
 
 use crate::InMemoryStore;
@@ -76,6 +76,13 @@ fn is_about(event: &AuditEvent, ids: &[UserId]) -> bool {
         .any(|id| ids.contains(&id))
 }
 
+fn is_asked_for(event: &AuditEvent, query: &AuditQuery) -> bool {
+    query.before.is_none_or(|before| event.id < before)
+        && query.op.is_none_or(|op| event.detail.op() == op)
+        && query.since.is_none_or(|since| event.created_at >= since)
+        && query.until.is_none_or(|until| event.created_at < until)
+}
+
 fn is_raw(event: &AuditEvent) -> bool {
     matches!(event.detail, AuditDetail::ReadRaw(_))
 }
@@ -85,19 +92,18 @@ impl Audit for InMemoryStore {
     async fn events(
         &self,
         tenant: &TenantId,
-        before: Option<AuditId>,
-        limit: u32,
+        query: &AuditQuery,
     ) -> Result<Vec<AuditEvent>, MemoryError> {
         self.read_tenant(tenant, |state, _| {
             let mut events: Vec<_> = state
                 .trail
                 .events
                 .iter()
-                .filter(|event| before.is_none_or(|before| event.id < before))
+                .filter(|event| is_asked_for(event, query))
                 .cloned()
                 .collect();
             events.sort_by_key(|event| std::cmp::Reverse(event.id));
-            events.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+            events.truncate(usize::try_from(query.limit).unwrap_or(usize::MAX));
             events
         })
         .ok_or_else(|| MemoryError::UnknownTenant(tenant.clone()))

@@ -7,7 +7,7 @@ use throughline_erasure::{Counts, Erasure, ErasureError, Mode, Outcome, Receipt,
 use throughline_platform_identity::UserStatus;
 
 use crate::InMemoryStore;
-use crate::people::People;
+use crate::people::{ErasedRef, Known, People};
 use crate::state::TenantState;
 
 #[async_trait]
@@ -55,6 +55,7 @@ struct Person {
     root: UserId,
     ids: Vec<UserId>,
     keys: Vec<ClientMessageId>,
+    refs: Vec<[u8; 32]>,
     waiting: Vec<OutboxId>,
     counts: Counts,
 }
@@ -69,13 +70,19 @@ impl Person {
         let root = state.people.root(user).unwrap_or(user);
         let ids = state.people.members(root);
         let (usage, keys) = state.log.inventory(root);
+        let known = state.people.identities_of(&ids);
+        let digest = |known: &Known| known.identity.id.digest(&state.tenant.id);
+        let refs: Vec<_> = known.map(digest).collect();
         let (deleted_audit_rows, nullified_audit_rows) = state.trail.inventory(&ids);
-        let waiting = state.outbox.of_people(&ids, &refs(&state.people, &ids));
+        let waiting = state
+            .outbox
+            .of_people(&ids, &channel_users(&state.people, &ids));
         let counts = Counts {
             deleted_turns: usage.turn_count,
             deleted_bytes: usage.byte_count,
             deleted_outbox: waiting.len() as u64,
             tombstoned_keys: keys.len() as u64,
+            tombstoned_refs: refs.len() as u64,
             // A clearing leaves no mark here: it empties the scope's index.
             deleted_clear_marks: 0,
             deleted_audit_rows,
@@ -87,6 +94,7 @@ impl Person {
             root,
             ids,
             keys,
+            refs,
             waiting,
             counts,
         }))
@@ -99,6 +107,13 @@ impl Person {
                 .log
                 .tombstones
                 .insert(key.digest(&state.tenant.id), until);
+        }
+        let erased = ErasedRef {
+            erased_at: now,
+            until,
+        };
+        for digest in &self.refs {
+            state.people.erased_refs.insert(*digest, erased);
         }
         state.log.remove(self.root);
         state.outbox.remove_all(&self.waiting);
@@ -132,7 +147,7 @@ impl Person {
 }
 
 /// The channel users under whom something may wait that was not resolved yet.
-fn refs(people: &People, ids: &[UserId]) -> Vec<AuthorRef> {
+fn channel_users(people: &People, ids: &[UserId]) -> Vec<AuthorRef> {
     let known = people.identities_of(ids);
     known
         .map(|known| AuthorRef {
@@ -141,6 +156,7 @@ fn refs(people: &People, ids: &[UserId]) -> Vec<AuthorRef> {
             display_name: None,
             email: None,
             email_verified: None,
+            shared: false,
         })
         .collect()
 }

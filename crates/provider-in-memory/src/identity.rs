@@ -4,13 +4,15 @@ mod back_fill;
 mod merge;
 mod resolve;
 mod review;
+mod revoke_claim;
 mod user;
 
 use async_trait::async_trait;
 use throughline_domain::{Actor, MergeId, ReviewId, TenantId, Timestamp, UserId};
 use throughline_platform_identity::{
-    ChannelUser, DecisionReason, IdentityError, MergeRecord, MergeSource, Merged, PlatformIdentity,
-    PlatformUserId, Resolved, Review, ReviewQuery, Undone, User, Verdict,
+    ChannelUser, DecisionReason, IdentityError, MergeRecord, MergeSource, Merged, NormalizedEmail,
+    PlatformIdentity, PlatformUserId, Resolved, Review, ReviewQuery, RevokedClaim, Undone, User,
+    Verdict,
 };
 
 pub(crate) use back_fill::back_fill;
@@ -57,6 +59,17 @@ impl PlatformIdentity for InMemoryStore {
         self.tell(tenant, |state, now| {
             resolve::resolve(state, channel_user, self.ids.as_ref(), now)
         })
+    }
+
+    async fn resolve_queued(
+        &self,
+        tenant: &TenantId,
+        channel_user: &ChannelUser,
+        queued_at: Timestamp,
+    ) -> Result<Resolved, IdentityError> {
+        self.tell(tenant, |state, now| {
+            resolve::resolve_queued(state, channel_user, queued_at, self.ids.as_ref(), now)
+        })?
     }
 
     async fn lookup(
@@ -141,6 +154,17 @@ impl PlatformIdentity for InMemoryStore {
     ) -> Result<Review, IdentityError> {
         self.tell(tenant, |state, now| {
             review::decide(state, review, verdict, reason, self.act(actor, now))
+        })?
+    }
+
+    async fn revoke_claim(
+        &self,
+        tenant: &TenantId,
+        email: &NormalizedEmail,
+        actor: &Actor,
+    ) -> Result<RevokedClaim, IdentityError> {
+        self.tell(tenant, |state, now| {
+            revoke_claim::revoke_claim(state, email, self.act(actor, now))
         })?
     }
 }

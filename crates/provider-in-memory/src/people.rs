@@ -17,6 +17,15 @@ pub(crate) struct People {
     pub(crate) claims: HashMap<NormalizedEmail, StoredClaim>,
     pub(crate) merges: BTreeMap<MergeId, MergeRecord>,
     pub(crate) reviews: BTreeMap<ReviewId, Review>,
+    /// Digests of the channel users of erased people (T-37).
+    pub(crate) erased_refs: HashMap<[u8; 32], ErasedRef>,
+}
+
+/// When a channel user was erased, and how long that is remembered.
+#[derive(Clone, Copy)]
+pub(crate) struct ErasedRef {
+    pub(crate) erased_at: Timestamp,
+    pub(crate) until: Timestamp,
 }
 
 /// One id with the channel users first seen under it.

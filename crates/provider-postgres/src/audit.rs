@@ -1,7 +1,9 @@
 //! The audit trail: written in the audited operation's transaction, read newest first.
 
 use async_trait::async_trait;
-use throughline_conversation_memory::{Audit, AuditDetail, AuditEvent, MemoryError};
+use throughline_conversation_memory::{
+    Audit, AuditDetail, AuditEvent, AuditOp, AuditQuery, MemoryError,
+};
 use throughline_domain::{Actor, AuditId, TenantId, Timestamp, UserId};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
@@ -9,7 +11,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::row::{Reader, uuid};
-use crate::session::Session;
+use crate::session::{Param, Session};
 use crate::statement::{ForTenant, Statement};
 use crate::store::PostgresStore;
 
@@ -38,7 +40,14 @@ static WRITE: ForTenant = ForTenant(Statement {
 static EVENTS: ForTenant = ForTenant(Statement {
     name: "audit_events",
     sql: include_str!("audit_events.sql"),
-    params: &[Type::TEXT, Type::UUID, Type::INT8],
+    params: &[
+        Type::TEXT,
+        Type::UUID,
+        Type::INT8,
+        Type::TEXT,
+        Type::TIMESTAMPTZ,
+        Type::TIMESTAMPTZ,
+    ],
 });
 
 /// What is to be written.
@@ -65,7 +74,7 @@ pub(crate) async fn write(
             &[
                 &uuid(id.as_u128()),
                 &entry.actor.as_str(),
-                &entry.detail.op(),
+                &entry.detail.op().as_str(),
                 &user(entry.target),
                 &user(entry.user),
                 &entry.detail.to_json(),
@@ -81,14 +90,18 @@ impl Audit for PostgresStore {
     async fn events(
         &self,
         tenant: &TenantId,
-        before: Option<AuditId>,
-        limit: u32,
+        query: &AuditQuery,
     ) -> Result<Vec<AuditEvent>, MemoryError> {
-        let before = uuid(before.map_or(u128::MAX, AuditId::as_u128));
-        let rows = self
-            .sessions
-            .query(tenant, &EVENTS, &[&before, &i64::from(limit)])
-            .await;
+        let before = uuid(query.before.map_or(u128::MAX, AuditId::as_u128));
+        let moment = |at: Option<Timestamp>| at.map(Timestamp::to_system_time);
+        let params: [Param<'_>; 5] = [
+            &before,
+            &i64::from(query.limit),
+            &query.op.map(AuditOp::as_str),
+            &moment(query.since),
+            &moment(query.until),
+        ];
+        let rows = self.sessions.query(tenant, &EVENTS, &params).await;
         let rows = rows.map_err(StoreError::memory)?;
         if rows.is_empty() {
             return Err(MemoryError::UnknownTenant(tenant.clone()));

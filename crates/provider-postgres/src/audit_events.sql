@@ -13,6 +13,9 @@ left join lateral (
     from ccm_audit_events x
     where x.tenant_id = $1
     and x.id < $2
+    and ($4::text is null or x.op = $4)
+    and ($5::timestamptz is null or x.created_at >= $5)
+    and ($6::timestamptz is null or x.created_at < $6)
     order by x.id desc
     limit $3
 ) e on true

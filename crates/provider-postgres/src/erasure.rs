@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use throughline_conversation_memory::{AuditDetail, ForgetUser};
 use throughline_domain::{Actor, TenantId, Timestamp, UserId};
 use throughline_erasure::{Counts, Erasure, ErasureError, Mode, Outcome, Receipt, TOMBSTONE_LIFE};
-use throughline_platform_identity::UserStatus;
+use throughline_platform_identity::{PlatformKind, PlatformUserId, UserStatus};
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
@@ -20,6 +20,7 @@ use crate::transaction::{Abort, Failed, TRIES};
 
 pub(crate) static FOR_TENANT: &[&ForTenant] = &[
     &EPOCH,
+    &CHANNEL_USERS,
     &REFS,
     &CLEAR_MARKS,
     &TURNS,
@@ -40,14 +41,25 @@ static EPOCH: ForTenant = ForTenant(Statement {
 });
 
 /// The channel users of the person: a turn can wait under one of them, not resolved yet.
-static REFS: ForTenant = ForTenant(Statement {
-    name: "erase_refs",
-    sql: "-- erase_refs\n\
+static CHANNEL_USERS: ForTenant = ForTenant(Statement {
+    name: "erase_channel_users",
+    sql: "-- erase_channel_users\n\
           select kind, channel_id\n\
           from platform_identities\n\
           where tenant_id = $1\n\
           and user_id = any($2)",
     params: &[Type::TEXT, Type::UUID_ARRAY],
+});
+
+static REFS: ForTenant = ForTenant(Statement {
+    name: "erase_refs",
+    sql: include_str!("erasure/erase_refs.sql"),
+    params: &[
+        Type::TEXT,
+        Type::BYTEA_ARRAY,
+        Type::TIMESTAMPTZ,
+        Type::TIMESTAMPTZ,
+    ],
 });
 
 static CLEAR_MARKS: ForTenant = ForTenant(Statement {
@@ -180,6 +192,8 @@ async fn once(
         };
         return Ok((nothing, before));
     }
+    // Not before the lock: whatever came while it was waited for is older than the erasure.
+    let now = now.max(store.clock.now());
     let counts = delete(session, tenant, &person, now).await?;
     let rows = session.bound(tenant).query(&RAISE_EPOCH, &[]).await?;
     let epoch = Numbers(rows.first(), "tenants").get("erasure_epoch")?;
@@ -222,7 +236,10 @@ async fn delete(
         now.to_system_time(),
     );
     let bound = session.bound(tenant);
-    let waiting = forget_waiting(session, tenant, &ids).await?;
+    let known = channel_users(session, tenant, &ids).await?;
+    let waiting = forget_waiting(session, tenant, &ids, &known).await?;
+    let refs: Vec<Vec<u8>> = known.iter().map(|id| id.digest(tenant).to_vec()).collect();
+    let refs = bound.query(&REFS, &[&refs, &now, &until]).await?;
     let marks = bound.query(&CLEAR_MARKS, &[&ids]).await?;
     let turns = bound.query(&TURNS, &[&ids, &until]).await?;
     let people = bound.query(&IDENTITIES, &[&ids]).await?;
@@ -237,7 +254,10 @@ async fn delete(
         deleted_turns: turns.get("turns")?,
         deleted_bytes: turns.get("bytes")?,
         deleted_outbox: waiting,
+        // No disk is the database's to look at.
+        deleted_spooled: 0,
         tombstoned_keys: turns.get("keys")?,
+        tombstoned_refs: refs.len() as u64,
         deleted_clear_marks: marks.len() as u64,
         deleted_identities: people.get("identities")?,
         deleted_claims: people.get("claims")?,
@@ -250,25 +270,36 @@ async fn delete(
 }
 
 /// Before the identities go, which say under which channel users something may wait.
-async fn forget_waiting(
+async fn channel_users(
     session: &Session<'_>,
     tenant: &TenantId,
     ids: &[Uuid],
-) -> Result<u64, StoreError> {
-    let bound = session.bound(tenant);
-    let mut kinds: Vec<String> = Vec::new();
-    let mut names: Vec<String> = Vec::new();
-    for row in &bound.query(&REFS, &[&ids]).await? {
-        let read = Reader {
+) -> Result<Vec<PlatformUserId>, StoreError> {
+    let rows = session.bound(tenant).query(&CHANNEL_USERS, &[&ids]).await?;
+    let of = |row| {
+        let row = Reader {
             row,
             table: "platform_identities",
             key: String::new(),
         };
-        kinds.push(read.get("kind")?);
-        names.push(read.get("channel_id")?);
-    }
+        let kind: PlatformKind = row.parsed("kind", |kind| kind.parse().ok())?;
+        row.parsed("channel_id", |id| PlatformUserId::new(kind, id).ok())
+    };
+    rows.iter().map(of).collect()
+}
+
+async fn forget_waiting(
+    session: &Session<'_>,
+    tenant: &TenantId,
+    ids: &[Uuid],
+    known: &[PlatformUserId],
+) -> Result<u64, StoreError> {
+    let (kinds, names): (Vec<&str>, Vec<&str>) = known
+        .iter()
+        .map(|known| (known.kind.as_str(), known.id()))
+        .unzip();
     let params: [Param<'_>; 3] = [&ids, &kinds, &names];
-    let gone = bound.query(&FORGET, &params).await?;
+    let gone = session.bound(tenant).query(&FORGET, &params).await?;
     Numbers(gone.first(), "ccm_outbox").get("entries")
 }
 

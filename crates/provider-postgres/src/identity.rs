@@ -10,16 +10,19 @@ mod merge;
 mod merges;
 pub(crate) mod people;
 mod policy;
+mod queued;
 mod resolve;
 mod review;
+mod revoke_claim;
 mod undo_merge;
 mod user;
 
 use async_trait::async_trait;
-use throughline_domain::{Actor, MergeId, ReviewId, TenantId, UserId};
+use throughline_domain::{Actor, MergeId, ReviewId, TenantId, Timestamp, UserId};
 use throughline_platform_identity::{
-    ChannelUser, DecisionReason, IdentityError, MergeRecord, MergeSource, Merged, PlatformIdentity,
-    PlatformUserId, Resolved, Review, ReviewQuery, Undone, User, Verdict,
+    ChannelUser, DecisionReason, IdentityError, MergeRecord, MergeSource, Merged, NormalizedEmail,
+    PlatformIdentity, PlatformUserId, Resolved, Review, ReviewQuery, RevokedClaim, Undone, User,
+    Verdict,
 };
 
 pub(crate) use back_fill::back_fill;
@@ -59,6 +62,7 @@ pub(crate) static FOR_TENANT: &[&ForTenant] = &[
     &review::LIST,
     &review::FIND,
     &review::DECIDE,
+    &queued::ERASED,
     &lookup::LOOKUP,
     &user::USER,
 ];
@@ -79,6 +83,16 @@ impl PlatformIdentity for PostgresStore {
         channel_user: &ChannelUser,
     ) -> Result<Resolved, IdentityError> {
         let resolved = resolve::resolve(self, tenant, channel_user).await;
+        resolved.map_err(|failed| told(failed, tenant))
+    }
+
+    async fn resolve_queued(
+        &self,
+        tenant: &TenantId,
+        channel_user: &ChannelUser,
+        queued_at: Timestamp,
+    ) -> Result<Resolved, IdentityError> {
+        let resolved = queued::resolve(self, tenant, channel_user, queued_at).await;
         resolved.map_err(|failed| told(failed, tenant))
     }
 
@@ -153,5 +167,15 @@ impl PlatformIdentity for PostgresStore {
     ) -> Result<Review, IdentityError> {
         let decided = review::decide(self, tenant, review, verdict, (reason, actor)).await;
         decided.map_err(|failed| told(failed, tenant))
+    }
+
+    async fn revoke_claim(
+        &self,
+        tenant: &TenantId,
+        email: &NormalizedEmail,
+        actor: &Actor,
+    ) -> Result<RevokedClaim, IdentityError> {
+        let revoked = revoke_claim::revoke_claim(self, tenant, email, actor).await;
+        revoked.map_err(|failed| told(failed, tenant))
     }
 }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use prometheus::Registry;
 use throughline_api::AppendCounters;
-use throughline_append_queue::{Counts, Deps, Keeper, QueueMetrics};
+use throughline_append_queue::{Counts, Deps, Keeper, QueueMetrics, SpooledErasure};
 use throughline_conversation_memory::{AppendQueue, ChannelKind, ConversationMemory, Outbox};
 use throughline_domain::{Clock, Ids, WorkerId};
+use throughline_erasure::Erasure;
 use throughline_platform_identity::PlatformIdentity;
 use throughline_spool::Spool;
 use throughline_tenancy::Tenancy;
@@ -80,6 +81,20 @@ impl Queue {
     /// What the job `outbox` works with.
     pub(crate) fn drain(&self) -> Deps {
         self.deps.clone()
+    }
+
+    /// The erasure that takes along what waits here, where there is a spool.
+    pub(crate) fn erasing(&self, store: Arc<dyn Erasure>) -> Arc<dyn Erasure> {
+        let Deps {
+            spool, identity, ..
+        } = &self.deps;
+        match spool {
+            Some(spool) => {
+                let identity = Arc::clone(identity);
+                Arc::new(SpooledErasure::new(store, identity, spool.clone()))
+            }
+            None => store,
+        }
     }
 
     /// Closes the spool. After the last request and the last run of the job.

@@ -7,7 +7,7 @@ use axum::Router;
 use prometheus::Registry;
 use throughline_api::{AppendCounters, Capabilities, Draining, NotReady, RateLimit, StoreHealth};
 use throughline_conversation_memory::{
-    ConversationMemory, Leases, Outbox, RawReads, RedactionQueue, Retention,
+    Audit, ConversationMemory, Leases, Outbox, RawReads, RedactionQueue, Retention,
 };
 use throughline_domain::{Ids as _, SystemClock, SystemIds};
 use throughline_erasure::Erasure;
@@ -47,6 +47,7 @@ where
         + RedactionQueue
         + Retention
         + Leases
+        + Audit
         + Erasure
         + 'static,
 {
@@ -65,7 +66,8 @@ where
         outbox: parts.outbox,
         appends: parts.appends,
         raw: Arc::clone(store) as _,
-        erasure: Arc::clone(store) as _,
+        audit: Arc::clone(store) as _,
+        erasure: queue.erasing(Arc::clone(store) as _),
         tenancy: Arc::clone(store) as _,
         clock: parts.clock,
         ids: parts.ids,

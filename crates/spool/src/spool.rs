@@ -169,6 +169,22 @@ impl Spool {
             .await
     }
 
+    /// Which of a tenant's entries, in line or set aside, a caller recognises by their content: those
+    /// about somebody who was not resolved when they came. Reads all the tenant has, so it is for what
+    /// is rare. An entry whose seal is broken is not found.
+    pub async fn find(
+        &self,
+        tenant: TenantId,
+        wanted: impl Fn(&Entry) -> bool + Send + 'static,
+    ) -> Result<Vec<EntryId>, SpoolError> {
+        self.run(move |engine| engine.find(&tenant, wanted)).await
+    }
+
+    /// Removes these entries of a tenant, in line, handed out or set aside.
+    pub async fn forget(&self, tenant: TenantId, ids: Vec<EntryId>) -> Result<Removed, SpoolError> {
+        self.run(move |engine| engine.forget(&tenant, &ids)).await
+    }
+
     /// Removes every entry of a tenant.
     pub async fn forget_tenant(&self, tenant: TenantId) -> Result<Removed, SpoolError> {
         self.run(move |engine| engine.forget_tenant(&tenant)).await

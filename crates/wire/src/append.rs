@@ -133,6 +133,7 @@ pub fn author_ref(user: &ChannelUser) -> AuthorRef {
         display_name: user.display_name().map(str::to_owned),
         email: user.email().map(str::to_owned),
         email_verified: user.email_verified(),
+        shared: user.shared(),
     }
 }
 
@@ -271,9 +272,21 @@ pub struct AppendAnswer {
     /// What went wrong after the turn was stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// The tenant's erasure epoch: drop what is cached when it jumps. Absent when it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erasure_epoch: Option<u64>,
 }
 
 impl AppendAnswer {
+    /// With the tenant's epoch beside it; in a batch it stands beside all results.
+    #[must_use]
+    pub fn at_epoch(self, erasure_epoch: Option<u64>) -> Self {
+        Self {
+            erasure_epoch,
+            ..self
+        }
+    }
+
     /// The answer to a plain success.
     pub fn new(key: &ClientMessageId, source: KeySource, appended: &Appended) -> Self {
         Self {
@@ -285,6 +298,7 @@ impl AppendAnswer {
             client_message_id: key.as_str().to_owned(),
             retry_safe: (source == KeySource::Minted).then_some(false),
             warnings: Vec::new(),
+            erasure_epoch: None,
         }
     }
 
@@ -305,6 +319,7 @@ impl AppendAnswer {
             client_message_id: key.as_str().to_owned(),
             retry_safe: (source == KeySource::Minted).then_some(false),
             warnings: vec![warning],
+            erasure_epoch: None,
         }
     }
 

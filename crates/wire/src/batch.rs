@@ -79,6 +79,7 @@ impl BatchResult {
             client_message_id: self.client_message_id?,
             retry_safe: self.retry_safe,
             warnings: self.warnings,
+            erasure_epoch: None,
         }))
     }
 
@@ -150,6 +151,9 @@ impl From<Result<AppendAnswer, Problem>> for BatchResult {
 pub struct BatchAnswer {
     /// The results.
     pub results: Vec<BatchResult>,
+    /// The tenant's erasure epoch: drop what is cached when it jumps. Absent when it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erasure_epoch: Option<u64>,
 }
 
 #[cfg(test)]
@@ -206,6 +210,7 @@ mod tests {
                 Ok(stored.clone()).into(),
                 Err(Problem::new(Code::Gone, "the turn was deleted")).into(),
             ],
+            erasure_epoch: Some(7),
         };
         let text = serde_json::to_string(&answer).unwrap();
         assert!(text.contains(r#""status":201,"message_id""#), "{text}");

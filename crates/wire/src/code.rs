@@ -77,6 +77,9 @@ codes! {
     UnknownMerge "unknown_merge" 404
         "There is no such merge"
         "list the merges of the user and use one of their ids"
+    UnknownClaim "unknown_claim" 404
+        "Nobody claims the address"
+        "take it as done: the address joins nobody"
     UnknownReview "unknown_review" 404
         "There is no such review"
         "list the reviews and use one of their ids"
@@ -102,7 +105,7 @@ codes! {
         "The configuration was changed in between"
         "read the tenant again and repeat the change on its `current_revision`"
     NoChange "no_change" 409
-        "Both are one person already"
+        "It is so already"
         "take it as done"
     AlreadyUndone "already_undone" 409
         "The merge was undone already"

@@ -7,13 +7,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use throughline_conversation_memory::{CanvasSessionId, ChannelKind, Position, RecentQuery};
-use throughline_domain::{OutboxId, TenantId, Timestamp, UserId};
+use throughline_domain::{AuditId, OutboxId, TenantId, Timestamp, UserId};
 
 use crate::{Code, Place, Problem};
 
 const RECENT: u8 = 1;
 const NAMES: u8 = 2;
 const ENTRIES: u8 = 3;
+const AUDIT: u8 = 4;
 const FINGERPRINT: usize = 16;
 const LENGTH: usize = 1 + 8 + 8 + FINGERPRINT;
 
@@ -148,6 +149,29 @@ impl EntryCursor {
         };
         let id = id.try_into().map_err(|_| InvalidCursor)?;
         Ok(OutboxId::from_u128(u128::from_be_bytes(id)))
+    }
+}
+
+/// A page's end in an audit trail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuditCursor;
+
+impl AuditCursor {
+    /// The text to hand out.
+    pub fn encode(last: AuditId) -> String {
+        let mut bytes = vec![AUDIT];
+        bytes.extend(last.as_u128().to_be_bytes());
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// The entry it stands for.
+    pub fn decode(text: &str) -> Result<AuditId, InvalidCursor> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| InvalidCursor)?;
+        let [AUDIT, id @ ..] = bytes.as_slice() else {
+            return Err(InvalidCursor);
+        };
+        let id = id.try_into().map_err(|_| InvalidCursor)?;
+        Ok(AuditId::from_u128(u128::from_be_bytes(id)))
     }
 }
 

@@ -21,8 +21,12 @@ pub struct ReceiptAnswer {
     pub deleted_bytes: u64,
     /// Appends that waited to be stored, dead letters too.
     pub deleted_outbox: u64,
+    /// Appends that waited on the disk of the process that answers.
+    pub deleted_spooled: u64,
     /// Keys that are refused from now on.
     pub tombstoned_keys: u64,
+    /// Channel users for whom nothing that waited until now is stored any more.
+    pub tombstoned_refs: u64,
     /// Clear marks of scopes where nobody else ever spoke.
     pub deleted_clear_marks: u64,
     /// Channel users.
@@ -58,7 +62,9 @@ impl ReceiptAnswer {
             deleted_turns: counts.deleted_turns,
             deleted_bytes: counts.deleted_bytes,
             deleted_outbox: counts.deleted_outbox,
+            deleted_spooled: counts.deleted_spooled,
             tombstoned_keys: counts.tombstoned_keys,
+            tombstoned_refs: counts.tombstoned_refs,
             deleted_clear_marks: counts.deleted_clear_marks,
             deleted_identities: counts.deleted_identities,
             deleted_claims: counts.deleted_claims,

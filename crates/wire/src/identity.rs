@@ -24,6 +24,10 @@ pub struct RefBody {
     /// Whether the channel vouches for that address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email_verified: Option<bool>,
+    /// Whether it is a group and no single person: it is joined to nobody by an address, and its turns
+    /// are shown in their channel scope only. Once true it stays so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<bool>,
 }
 
 impl RefBody {
@@ -43,7 +47,7 @@ impl RefBody {
                 .with_email(email, self.email_verified)
                 .map_err(refuse)?;
         }
-        Ok(user)
+        Ok(user.with_shared(self.shared == Some(true)))
     }
 }
 
@@ -94,6 +98,9 @@ pub struct IdentityBody {
     pub email: Option<String>,
     /// Whether the channel vouched for it.
     pub email_verified: bool,
+    /// True for a group.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
     /// First resolved.
     #[schema(value_type = String, format = DateTime)]
     pub first_seen_at: Timestamp,
@@ -112,6 +119,7 @@ impl From<Identity> for IdentityBody {
             display_name: identity.display_name,
             email: identity.email,
             email_verified: identity.email_verified,
+            shared: identity.shared,
             first_seen_at: identity.first_seen_at,
             last_seen_at: identity.last_seen_at,
             claim_source: identity.claim_source.as_str().to_owned(),

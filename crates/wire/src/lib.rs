@@ -5,7 +5,9 @@
 
 mod admin;
 mod append;
+mod audit;
 mod batch;
+mod claim;
 mod code;
 mod cursor;
 mod decode;
@@ -28,9 +30,11 @@ pub use admin::{
 pub use append::{
     AppendAnswer, AppendBody, Author, CheckedAppend, KeySource, TurnText, author_ref,
 };
+pub use audit::{AuditAnswer, AuditEventAnswer};
 pub use batch::{BatchAnswer, BatchBody, BatchResult};
+pub use claim::{ClaimBody, RevokedClaimAnswer};
 pub use code::{ALL_CODES, Code, UnknownCode};
-pub use cursor::{Cursor, EntryCursor, Filters, InvalidCursor, NameCursor};
+pub use cursor::{AuditCursor, Cursor, EntryCursor, Filters, InvalidCursor, NameCursor};
 pub use decode::{from_json, from_json_with_source};
 pub use erasure::ReceiptAnswer;
 pub use fault::{

@@ -17,15 +17,28 @@ pub struct QueuedAnswer {
     /// `false` when the caller gave no key: a retry would store the turn again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_safe: Option<bool>,
+    /// The tenant's erasure epoch: drop what is cached when it jumps. Absent when it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erasure_epoch: Option<u64>,
 }
 
 impl QueuedAnswer {
+    /// With the tenant's epoch beside it; in a batch it stands beside all results.
+    #[must_use]
+    pub fn at_epoch(self, erasure_epoch: Option<u64>) -> Self {
+        Self {
+            erasure_epoch,
+            ..self
+        }
+    }
+
     /// The answer for that key.
     pub fn new(key: &ClientMessageId, source: KeySource) -> Self {
         Self {
             client_message_id: key.as_str().to_owned(),
             queued: true,
             retry_safe: (source == KeySource::Minted).then_some(false),
+            erasure_epoch: None,
         }
     }
 }

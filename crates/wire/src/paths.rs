@@ -54,6 +54,12 @@ paths! {
     ADMIN_REVIEW_ACCEPT = "/admin/tenants/{tenant}/reviews/{review_id}/accept";
     /// Answer one: they are two.
     ADMIN_REVIEW_DECLINE = "/admin/tenants/{tenant}/reviews/{review_id}/decline";
+    /// The trail of what operators did to people's data.
+    ADMIN_AUDIT = "/admin/tenants/{tenant}/audit";
+    /// All of it, line by line.
+    ADMIN_AUDIT_EXPORT = "/admin/tenants/{tenant}/audit/export";
+    /// Take an address out of joining.
+    ADMIN_CLAIM_REVOKE = "/admin/tenants/{tenant}/claims/revoke";
     /// Run a job now.
     ADMIN_JOB_RUN = "/admin/jobs/{job}/run";
     /// The operators' keys.

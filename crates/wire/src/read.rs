@@ -97,6 +97,9 @@ pub struct RecentAnswer {
     pub next_cursor: Option<String>,
     /// Turns left out because they are not scanned yet.
     pub pending_excluded: u32,
+    /// The tenant's erasure epoch: drop what is cached when it jumps. Absent when it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erasure_epoch: Option<u64>,
 }
 
 /// `GET /v1/tenants/{tenant}/history`.
@@ -104,6 +107,9 @@ pub struct RecentAnswer {
 pub struct HistoryAnswer {
     /// Oldest first.
     pub turns: Vec<TurnBody>,
+    /// The tenant's erasure epoch: drop what is cached when it jumps. Absent when it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erasure_epoch: Option<u64>,
 }
 
 /// `GET /v1/tenants/{tenant}/users/{user_id}/context`.
@@ -114,13 +120,18 @@ pub struct ContextAnswer {
     /// The turns it quotes, newest first.
     #[schema(value_type = Vec<String>)]
     pub turn_ids: Vec<TurnId>,
+    /// The tenant's erasure epoch: drop what is cached when it jumps. Absent when it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erasure_epoch: Option<u64>,
 }
 
-impl From<ContextBlock> for ContextAnswer {
-    fn from(block: ContextBlock) -> Self {
+impl ContextAnswer {
+    /// The block with the tenant's epoch beside it.
+    pub fn new(block: ContextBlock, erasure_epoch: Option<u64>) -> Self {
         Self {
             block: block.block,
             turn_ids: block.turn_ids,
+            erasure_epoch,
         }
     }
 }

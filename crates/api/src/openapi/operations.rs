@@ -3,12 +3,13 @@
 use axum::http::Method;
 use serde_json::{Map, Value};
 use throughline_wire::{
-    AppendAnswer, AppendBody, BatchAnswer, BatchBody, ConfigureTenantBody, ContextAnswer,
-    CreateTenantBody, DecisionBody, HistoryAnswer, JobRunAnswer, KeyAnswer, KeysAnswer,
-    LookupAnswer, MergeAnswer, MergeBody, MergesAnswer, MintKeyBody, MintOperatorKeyBody,
-    MintedKeyAnswer, OutboxAnswer, OutboxEntryAnswer, ProposedAnswer, QueuedAnswer, ReceiptAnswer,
-    RecentAnswer, ResolveAnswer, ResolveBody, ReviewAnswer, ReviewsAnswer, TenantAnswer,
-    TenantsAnswer, UndoneAnswer, UserAnswer, paths,
+    AppendAnswer, AppendBody, AuditAnswer, AuditEventAnswer, BatchAnswer, BatchBody, ClaimBody,
+    ConfigureTenantBody, ContextAnswer, CreateTenantBody, DecisionBody, HistoryAnswer,
+    JobRunAnswer, KeyAnswer, KeysAnswer, LookupAnswer, MergeAnswer, MergeBody, MergesAnswer,
+    MintKeyBody, MintOperatorKeyBody, MintedKeyAnswer, OutboxAnswer, OutboxEntryAnswer,
+    ProposedAnswer, QueuedAnswer, ReceiptAnswer, RecentAnswer, ResolveAnswer, ResolveBody,
+    ReviewAnswer, ReviewsAnswer, RevokedClaimAnswer, TenantAnswer, TenantsAnswer, UndoneAnswer,
+    UserAnswer, paths,
 };
 use utoipa::ToSchema;
 
@@ -19,6 +20,8 @@ pub(super) type AddSchema = fn(&mut Map<String, Value>);
 pub(super) enum Body {
     /// A type of the wire.
     Json(String, AddSchema),
+    /// One document of a type of the wire a line.
+    Lines(String, AddSchema),
     /// A small object without a type.
     Status,
     /// Text.
@@ -42,7 +45,7 @@ impl Operation {
             .iter()
             .chain(answers)
             .filter_map(|body| match body {
-                Body::Json(_, add) => Some(*add),
+                Body::Json(_, add) | Body::Lines(_, add) => Some(*add),
                 Body::Status | Body::Text => None,
             })
     }
@@ -85,6 +88,9 @@ const CURSOR: Parameter = ("cursor", "string", false);
 const EXCLUDE: Parameter = ("exclude_canvas_session_id", "string", false);
 const KIND: Parameter = ("channel_kind", "string", true);
 const ON_UNAVAILABLE: Parameter = ("on_unavailable", "string", false);
+const OP: Parameter = ("op", "string", false);
+const SINCE: Parameter = ("since_ms", "integer", false);
+const UNTIL: Parameter = ("until_ms", "integer", false);
 const SCOPE: Parameter = ("channel_scope", "string", true);
 
 /// The route's description. A route that is not named here gets an empty one, and a test fails.
@@ -111,8 +117,8 @@ pub(super) fn of(method: &Method, path: &str) -> Operation {
         ("GET", paths::RECENT) => {
             answering::<RecentAnswer>("A user's turns, newest first").asking(&[
                 LIMIT,
-                ("since_ms", "integer", false),
-                ("until_ms", "integer", false),
+                SINCE,
+                UNTIL,
                 EXCLUDE,
                 ("channel_kinds", "string", false),
                 CURSOR,
@@ -181,6 +187,18 @@ fn admin(method: &str, path: &str) -> Option<Operation> {
         }
         ("POST", paths::ADMIN_REVIEW_DECLINE) => {
             answering::<ReviewAnswer>("They are two people: leave").taking::<DecisionBody>()
+        }
+        ("GET", paths::ADMIN_AUDIT) => answering::<AuditAnswer>("What was done to people's data")
+            .asking(&[OP, SINCE, UNTIL, LIMIT, CURSOR]),
+        ("GET", paths::ADMIN_AUDIT_EXPORT) => plain("All of the trail, one document a line")
+            .or(
+                200,
+                "One AuditEventAnswer a line.",
+                Some(Body::lines_of::<AuditEventAnswer>()),
+            )
+            .asking(&[OP, SINCE, UNTIL, CURSOR]),
+        ("POST", paths::ADMIN_CLAIM_REVOKE) => {
+            answering::<RevokedClaimAnswer>("Take an address out of joining").taking::<ClaimBody>()
         }
         ("POST", paths::ADMIN_JOB_RUN) => answering::<JobRunAnswer>("Run a job now")
             .asking(&[("dry_run", "boolean", false), ("tenant", "string", false)]),

@@ -1,5 +1,6 @@
 //! `/admin/…`
 
+mod audit;
 mod jobs;
 mod keys;
 mod tenants;

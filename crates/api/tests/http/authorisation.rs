@@ -108,6 +108,17 @@ const ROWS: &[(&str, &str, Access)] = &[
         "/admin/tenants/{tenant}/reviews/{review_id}/decline",
         Access::Operator,
     ),
+    ("GET", "/admin/tenants/{tenant}/audit", Access::Operator),
+    (
+        "GET",
+        "/admin/tenants/{tenant}/audit/export",
+        Access::Operator,
+    ),
+    (
+        "POST",
+        "/admin/tenants/{tenant}/claims/revoke",
+        Access::Operator,
+    ),
     ("POST", "/admin/jobs/{job}/run", Access::Operator),
     ("POST", "/admin/operators/keys", Access::Operator),
     ("GET", "/admin/operators/keys", Access::Operator),

@@ -1,6 +1,7 @@
 //! What default readers get of what people typed, and what operators get (issue C).
 
 use serde_json::{Value, json};
+use throughline_conversation_memory::AuditQuery;
 use throughline_conversation_memory::{Audit as _, AuditDetail, ReadRaw};
 use throughline_tenancy::{RedactionMode, Scope, Tenancy as _, TenantConfig};
 
@@ -83,7 +84,7 @@ async fn an_operators_raw_read_is_verbatim_and_leaves_exactly_one_entry() {
     assert!(turn.get("raw_unavailable").is_none(), "it is there");
     let events = service
         .store
-        .events(&tenant("acme"), None, 10)
+        .events(&tenant("acme"), &AuditQuery::latest(10))
         .await
         .unwrap();
     assert_eq!(events.len(), 1);
@@ -123,7 +124,7 @@ async fn a_tenants_key_reads_nothing_raw_whatever_its_scopes() {
     assert!(!refused.text().contains(ADDRESS));
     let events = service
         .store
-        .events(&tenant("acme"), None, 10)
+        .events(&tenant("acme"), &AuditQuery::latest(10))
         .await
         .unwrap();
     assert_eq!(events, []);
@@ -151,7 +152,10 @@ async fn a_raw_read_shows_what_still_waits_for_a_scan() {
     let user = service.said("1", &format!("first {ADDRESS}")).await;
     let path = format!("/v1/tenants/acme/users/{user}/turns");
     let masked = service.get(&path).await.json();
-    assert_eq!(masked, json!({ "turns": [], "pending_excluded": 1 }));
+    assert_eq!(
+        masked,
+        json!({"turns": [], "pending_excluded": 1, "erasure_epoch": 0})
+    );
     let raw = get(&format!("{path}?include_raw=true")).key(&service.operator);
     let raw = service.call(raw).await.json();
     assert_eq!(raw["turns"][0]["user_message"], format!("first {ADDRESS}"));

@@ -114,6 +114,7 @@ pub(crate) async fn service_with(
         outbox,
         appends: Arc::new(AppendCounters::register(&registry).unwrap()),
         raw: store.clone(),
+        audit: store.clone(),
         erasure: store.clone(),
         tenancy: store.clone(),
         clock: clock.clone(),

@@ -3,7 +3,8 @@
 use throughline_conversation_memory::{
     AppendError, AppendOutcome, Appended, AuthorRef, QueuedAppend, QueuedAuthor, RejectReason,
 };
-use throughline_domain::{TenantId, UserId};
+use throughline_domain::{TenantId, Timestamp, UserId};
+use throughline_erasure::TOMBSTONE_LIFE;
 use throughline_platform_identity::IdentityError;
 
 use super::Deps;
@@ -31,6 +32,9 @@ impl Answer {
     }
 }
 
+/// Channel users that were resolved, as of a moment.
+type Known = Vec<((AuthorRef, Timestamp), Result<UserId, Answer>)>;
+
 /// One answer an append, in order.
 pub(super) async fn offer(
     deps: &Deps,
@@ -40,9 +44,9 @@ pub(super) async fn offer(
     let mut answers: Vec<Option<Answer>> = Vec::with_capacity(appends.len());
     let mut ready = Vec::new();
     let mut kinds = Vec::new();
-    let mut known: Vec<(AuthorRef, Result<UserId, Answer>)> = Vec::new();
+    let mut known = Known::new();
     for append in appends {
-        match author(deps, tenant, append.author(), &mut known).await {
+        match author(deps, tenant, &append, &mut known).await {
             Ok(user) => {
                 kinds.push(append.turn().scope().kind().clone());
                 ready.push(append.said_by(user));
@@ -73,33 +77,46 @@ pub(super) async fn offer(
         .collect()
 }
 
-/// The user, resolved once a batch.
+/// The user, resolved once a batch for those that came at one moment.
 async fn author(
     deps: &Deps,
     tenant: &TenantId,
-    author: &QueuedAuthor,
-    known: &mut Vec<(AuthorRef, Result<UserId, Answer>)>,
+    append: &QueuedAppend,
+    known: &mut Known,
 ) -> Result<UserId, Answer> {
-    let author = match author {
+    let author = match append.author() {
         QueuedAuthor::User(user) => return Ok(*user),
         QueuedAuthor::Ref(author) => author,
     };
-    if let Some((_, found)) = known.iter().rev().find(|(of, _)| of == author) {
+    let key = (author.clone(), append.queued_at());
+    if let Some((_, found)) = known.iter().rev().find(|(of, _)| *of == key) {
         return found.clone();
     }
-    let found = match channel_user(author) {
-        None => Err(Answer::Refused("invalid_author")),
-        Some(user) => match deps.identity.resolve(tenant, &user).await {
-            // The account, as a caller's own append does it: an undone merge parts turns by it.
-            Ok(resolved) => Ok(resolved.account_id),
-            Err(IdentityError::UnknownTenant(_)) => Err(Answer::Refused("unknown_tenant")),
-            Err(IdentityError::Unavailable(_)) => Err(Answer::Trouble("author_unavailable")),
-            // The others are no answers to a resolve.
-            Err(_) => Err(Answer::Trouble("author_corrupt")),
-        },
-    };
-    known.push((author.clone(), found.clone()));
+    let found = resolve(deps, tenant, author, append.queued_at()).await;
+    known.push((key, found.clone()));
     found
+}
+
+async fn resolve(
+    deps: &Deps,
+    tenant: &TenantId,
+    author: &AuthorRef,
+    queued_at: Timestamp,
+) -> Result<UserId, Answer> {
+    // Nobody remembers any more whether they were erased since.
+    if deps.clock.now().since(queued_at) >= TOMBSTONE_LIFE {
+        return Err(Answer::Refused("author_waited_too_long"));
+    }
+    let user = channel_user(author).ok_or(Answer::Refused("invalid_author"))?;
+    match deps.identity.resolve_queued(tenant, &user, queued_at).await {
+        // The account, as a caller's own append does it: an undone merge parts turns by it.
+        Ok(resolved) => Ok(resolved.account_id),
+        Err(IdentityError::Gone) => Err(Answer::Gone),
+        Err(IdentityError::UnknownTenant(_)) => Err(Answer::Refused("unknown_tenant")),
+        Err(IdentityError::Unavailable(_)) => Err(Answer::Trouble("author_unavailable")),
+        // The others are no answers to a resolve.
+        Err(_) => Err(Answer::Trouble("author_corrupt")),
+    }
 }
 
 fn meaning(result: &Result<Appended, AppendError>) -> Answer {

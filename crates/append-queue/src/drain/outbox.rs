@@ -85,7 +85,7 @@ impl Sweep<'_> {
         let mut offered = Vec::with_capacity(leased.len());
         let mut appends = Vec::with_capacity(leased.len());
         for entry in &leased {
-            match QueuedAppend::decode(&entry.payload) {
+            match QueuedAppend::decode(&entry.payload, entry.created_at) {
                 Ok(append) => {
                     offered.push(Taken::from(entry));
                     appends.push(append);

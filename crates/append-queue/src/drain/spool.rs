@@ -64,7 +64,7 @@ impl Sweep<'_> {
         let mut offered = Vec::with_capacity(entries.len());
         let mut appends = Vec::with_capacity(entries.len());
         for entry in entries {
-            if let Some(append) = read(&entry.payload) {
+            if let Some(append) = read(&entry) {
                 offered.push(entry.id);
                 appends.push(append);
             } else {
@@ -151,6 +151,7 @@ impl Sweep<'_> {
     }
 }
 
-fn read(payload: &[u8]) -> Option<QueuedAppend> {
-    QueuedAppend::decode(std::str::from_utf8(payload).ok()?).ok()
+fn read(entry: &Entry) -> Option<QueuedAppend> {
+    let document = std::str::from_utf8(&entry.payload).ok()?;
+    QueuedAppend::decode(document, entry.enqueued_at).ok()
 }

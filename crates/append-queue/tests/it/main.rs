@@ -2,6 +2,7 @@
 //! spool in a directory of its own.
 
 mod away;
+mod erased;
 mod fixture;
 mod persist;
 mod poison;

@@ -179,6 +179,7 @@ async fn an_author_nobody_can_resolve_makes_a_dead_letter() {
         display_name: None,
         email: None,
         email_verified: None,
+        shared: false,
     };
     let append = fixture.append(QueuedAuthor::Ref(author), "k", "hi");
     fixture.store.enqueue(&acme, &append).await.unwrap();

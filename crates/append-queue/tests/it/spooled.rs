@@ -9,13 +9,14 @@ use throughline_spool::NewEntry;
 
 use crate::fixture::Fixture;
 
-fn named(id: &str) -> QueuedAuthor {
+pub(crate) fn named(id: &str) -> QueuedAuthor {
     QueuedAuthor::Ref(AuthorRef {
         kind: "custom".to_owned(),
         id: id.to_owned(),
         display_name: Some("Noor".to_owned()),
         email: None,
         email_verified: None,
+        shared: false,
     })
 }
 

@@ -45,6 +45,7 @@ pub(super) fn channel_user(id: &str) -> AuthorRef {
         display_name: None,
         email: None,
         email_verified: None,
+        shared: false,
     }
 }
 
@@ -201,7 +202,7 @@ pub async fn an_append_comes_back_as_it_was(subject: &dyn OutboxSubject) {
     taken.sort_by_key(|leased| leased.payload != kept[0].encode());
     let payloads: Vec<&str> = taken.iter().map(|leased| leased.payload.as_str()).collect();
     assert_eq!(payloads, [kept[0].encode(), kept[1].encode()]);
-    assert!(QueuedAppend::decode(payloads[0]).is_ok());
+    assert!(QueuedAppend::decode(payloads[0], now).is_ok());
 }
 
 /// Older entries come first, as many as are asked for.

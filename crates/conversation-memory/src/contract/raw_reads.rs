@@ -4,6 +4,7 @@ use throughline_domain::{Actor, Json, TenantId};
 
 use super::sample::{acme_and_mina, kind, limit, nobody, now, said, store};
 use super::{RedactionSubject, turn};
+use crate::AuditQuery;
 use crate::{
     AuditDetail, AuditEvent, CanvasSessionId, ContentForm, MaskedContent, MemoryError, ReadRaw,
     RecentQuery, Redaction, RedactionState,
@@ -14,7 +15,10 @@ fn olga() -> Actor {
 }
 
 async fn trail(subject: &dyn RedactionSubject, tenant: &TenantId) -> Vec<AuditEvent> {
-    let events = subject.audit().events(tenant, None, 100).await;
+    let events = subject
+        .audit()
+        .events(tenant, &AuditQuery::latest(100))
+        .await;
     events.expect("reads")
 }
 

@@ -1,5 +1,6 @@
 //! Cases of forgetting a person.
 
+use throughline_conversation_memory::AuditQuery;
 use throughline_conversation_memory::{AuditDetail, ForgetUser};
 use throughline_domain::{TenantId, UserId};
 use throughline_platform_identity::IdentityError;
@@ -36,6 +37,7 @@ pub async fn either_id_erases_the_person(subject: &dyn Subject) {
             deleted_turns: 5,
             deleted_bytes: bytes,
             tombstoned_keys: 5,
+            tombstoned_refs: 2,
             deleted_identities: 2,
             deleted_merges: 1,
             nullified_audit_rows: 1,
@@ -207,7 +209,7 @@ pub async fn an_erased_person_leaves_the_audit_trail(subject: &dyn Subject) {
     assert_eq!(receipt.counts.nullified_audit_rows, 3);
     let events = subject
         .audit()
-        .events(&acme, None, 10)
+        .events(&acme, &AuditQuery::latest(10))
         .await
         .expect("reads");
     assert_eq!(events.len(), 4);

@@ -1,5 +1,6 @@
 //! Cases of making two people one (T-50 … T-54, D-16).
 
+use throughline_conversation_memory::AuditQuery;
 use throughline_conversation_memory::{AppendOutcome, AuditDetail, MergeIdentities};
 use throughline_domain::UserId;
 use throughline_platform_identity::{IdentityError, MergeSource};
@@ -219,7 +220,7 @@ pub async fn a_merge_is_audited(subject: &dyn Subject) {
     merge(subject, &acme, mina, other).await.expect("merged");
     let events = subject
         .audit()
-        .events(&acme, None, 10)
+        .events(&acme, &AuditQuery::latest(10))
         .await
         .expect("reads");
     assert_eq!(events.len(), 1);

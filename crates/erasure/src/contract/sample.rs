@@ -1,5 +1,6 @@
 //! People and turns that the cases share.
 
+use throughline_conversation_memory::AuditQuery;
 use throughline_conversation_memory::contract::turn;
 use throughline_conversation_memory::{
     AppendError, Appended, AuditDetail, Limit, RecentQuery, RejectReason, Turn, Usage,
@@ -183,7 +184,7 @@ pub(super) async fn questions(
 pub(super) async fn trail(subject: &dyn Subject, tenant: &TenantId) -> Vec<AuditDetail> {
     let events = subject
         .audit()
-        .events(tenant, None, 1_000)
+        .events(tenant, &AuditQuery::latest(1_000))
         .await
         .expect("reads");
     events.into_iter().map(|event| event.detail).collect()

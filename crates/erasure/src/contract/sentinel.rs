@@ -1,15 +1,19 @@
 //! One word planted wherever a word of a person can get to, and looked for afterwards.
 
 use serde_json::json;
+use throughline_conversation_memory::AuditQuery;
 use throughline_conversation_memory::contract::turn;
-use throughline_conversation_memory::{ChannelKind, ChannelScope, Limit};
-use throughline_domain::{TenantId, UserId};
+use throughline_conversation_memory::{
+    ChannelKind, ChannelScope, Limit, QueuedAppend, QueuedAuthor,
+};
+use throughline_domain::{Clock as _, TenantId, UserId};
 use throughline_platform_identity::{DecisionReason, PlatformKind, Verdict};
 
 use super::Subject;
 use super::sample::{
     ALL_REVIEWS, custom, erase, joining, mailed, merge, operator, person, seen, snapshot,
 };
+use super::waiting::unresolved;
 use crate::Mode;
 
 const WORD: &str = "xq7sentinel";
@@ -65,6 +69,15 @@ async fn plant(subject: &dyn Subject, tenant: &TenantId, noor: UserId) -> Vec<Us
         .clear(tenant, &scope)
         .await
         .expect("cleared");
+    for (number, author) in [QueuedAuthor::User(mina), unresolved(WORD)]
+        .into_iter()
+        .enumerate()
+    {
+        let waits = turn(mina, &format!("{WORD}-waits-{number}")).saying(WORD);
+        let waits = QueuedAppend::new(author, waits.pending(), subject.clock().now());
+        let kept = subject.outbox().enqueue(tenant, &waits).await;
+        kept.expect("kept");
+    }
     merge(subject, tenant, mina, alone).await.expect("merged");
     let identity = subject.identity();
     let review = identity
@@ -112,7 +125,7 @@ async fn everything_readable(subject: &dyn Subject, tenant: &TenantId, ids: &[Us
     read.push(format!("{reviews:?}"));
     let events = subject
         .audit()
-        .events(tenant, None, 1_000)
+        .events(tenant, &AuditQuery::latest(1_000))
         .await
         .expect("reads");
     read.push(format!("{events:?}"));

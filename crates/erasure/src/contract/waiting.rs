@@ -1,32 +1,41 @@
 //! What waits to be stored of a person who is erased.
 
+use std::time::Duration;
+
 use throughline_conversation_memory::contract::turn;
 use throughline_conversation_memory::{
-    AuthorRef, OutboxQuery, OutboxState, QueuedAppend, QueuedAuthor,
+    AuthorRef, Chunk, OutboxQuery, OutboxState, Pass, QueuedAppend, QueuedAuthor,
 };
-use throughline_domain::{Clock as _, TenantId, UserId};
+use throughline_domain::{Clock as _, TenantId, Timestamp, UserId};
+use throughline_platform_identity::{IdentityError, Resolved};
 
-use super::Subject;
-use super::sample::{erase, merge, person, tenant};
-use crate::Mode;
+use super::sample::{custom, erase, merge, person, seen, snapshot, tenant};
+use super::{Subject, SweptSubject};
+use crate::{Mode, TOMBSTONE_LIFE};
 
 /// A channel user of the kind that the samples use.
-fn unresolved(id: &str) -> QueuedAuthor {
+pub(super) fn unresolved(id: &str) -> QueuedAuthor {
     QueuedAuthor::Ref(AuthorRef {
         kind: "custom".to_owned(),
         id: id.to_owned(),
         display_name: None,
         email: None,
         email_verified: None,
+        shared: false,
     })
 }
 
 fn append(subject: &dyn Subject, author: QueuedAuthor, key: &str) -> QueuedAppend {
-    let said = turn(UserId::from_u128(0), key).pending();
+    let said = turn(UserId::from_u128(0), key).build();
     QueuedAppend::new(author, said, subject.clock().now())
 }
 
-async fn keep(subject: &dyn Subject, tenant: &TenantId, author: QueuedAuthor, key: &str) {
+pub(super) async fn keep(
+    subject: &dyn Subject,
+    tenant: &TenantId,
+    author: QueuedAuthor,
+    key: &str,
+) {
     let append = append(subject, author, key);
     let kept = subject.outbox().enqueue(tenant, &append).await;
     kept.expect("kept");
@@ -77,4 +86,120 @@ pub async fn what_waits_of_an_erased_person_goes_with_them(subject: &dyn Subject
         keys(subject, &corp, OutboxState::Pending).await,
         ["elsewhere"]
     );
+}
+
+async fn queued(
+    subject: &dyn Subject,
+    tenant: &TenantId,
+    name: &str,
+    queued_at: Timestamp,
+) -> Result<Resolved, IdentityError> {
+    let identity = subject.identity();
+    identity
+        .resolve_queued(tenant, &custom(name), queued_at)
+        .await
+}
+
+fn is_refused(answer: &Result<Resolved, IdentityError>) -> bool {
+    matches!(answer, Err(IdentityError::Gone))
+}
+
+/// failures.md 15, T-37: what came before somebody was erased makes nobody of them, by any of their
+/// channel users, whether they came back since or not; what came after is of somebody new.
+pub async fn what_came_before_an_erasure_never_comes_back(subject: &dyn Subject) {
+    let acme = tenant(subject, "acme").await;
+    let corp = tenant(subject, "acme-corp").await;
+    let mina = person(subject, &acme, "mina", 1).await;
+    let other = person(subject, &acme, "other", 1).await;
+    merge(subject, &acme, mina, other).await.expect("merged");
+    let before = subject.clock().now();
+    subject.clock().advance(Duration::from_secs(5));
+    erase(subject, &acme, mina, Mode::Rehearse)
+        .await
+        .expect("counted");
+    assert!(queued(subject, &acme, "mina", before).await.is_ok());
+    let receipt = erase(subject, &acme, mina, Mode::Erase).await;
+    assert_eq!(receipt.expect("erased").counts.tombstoned_refs, 2);
+    let at_once = subject.clock().now();
+    subject.clock().advance(Duration::from_secs(5));
+
+    for (name, came) in [("mina", before), ("other", before), ("mina", at_once)] {
+        let answer = queued(subject, &acme, name, came).await;
+        assert!(is_refused(&answer), "{name}: {answer:?}");
+        let id = custom(name).id;
+        let found = subject.identity().lookup(&acme, &id).await.expect("reads");
+        assert_eq!(found, None, "nobody was made for {name}");
+    }
+    let elsewhere = queued(subject, &corp, "mina", before).await;
+    assert!(elsewhere.expect("another tenant's").is_new);
+    let namesake = queued(subject, &acme, "Mina", before).await;
+    assert!(namesake.expect("somebody else").is_new);
+
+    let after = queued(subject, &acme, "mina", subject.clock().now()).await;
+    let after = after.expect("a fresh message");
+    assert!(after.is_new && after.user_id != mina);
+    let answer = queued(subject, &acme, "mina", before).await;
+    assert!(is_refused(&answer), "they came back: {answer:?}");
+    let fresh = queued(subject, &acme, "mina", subject.clock().now()).await;
+    assert_eq!(fresh.expect("known").account_id, after.account_id);
+}
+
+/// What was said before the last of two erasures is gone, between them too.
+pub async fn a_second_erasure_of_a_channel_user_bars_what_came_between(subject: &dyn Subject) {
+    let acme = tenant(subject, "acme").await;
+    let first = person(subject, &acme, "mina", 1).await;
+    erase(subject, &acme, first, Mode::Erase)
+        .await
+        .expect("erased");
+    subject.clock().advance(Duration::from_secs(5));
+    let between = subject.clock().now();
+    let second = person(subject, &acme, "mina", 0).await;
+    assert!(queued(subject, &acme, "mina", between).await.is_ok());
+    subject.clock().advance(Duration::from_secs(5));
+    erase(subject, &acme, second, Mode::Erase)
+        .await
+        .expect("erased");
+    assert!(is_refused(&queued(subject, &acme, "mina", between).await));
+}
+
+/// What a message that waited says of somebody who is known is old news.
+pub async fn a_message_that_waited_does_not_rename_anybody(subject: &dyn Subject) {
+    let acme = tenant(subject, "acme").await;
+    let named = custom("mina").with_display_name("Mina").expect("a name");
+    let mina = seen(subject, &acme, &named).await.user_id;
+    let before = snapshot(subject, &acme, mina).await;
+    let old = custom("mina").with_display_name("Old").expect("a name");
+    subject.clock().advance(Duration::from_hours(1));
+    let queued_at = subject.clock().now();
+    let found = subject
+        .identity()
+        .resolve_queued(&acme, &old, queued_at)
+        .await;
+    assert_eq!(found.expect("known").user_id, mina);
+    assert_eq!(snapshot(subject, &acme, mina).await, before);
+}
+
+/// A digest is kept no longer than anything can wait.
+pub async fn what_is_remembered_of_erased_channel_users_ends(subject: &dyn SweptSubject) {
+    let acme = tenant(subject, "acme").await;
+    let mina = person(subject, &acme, "mina", 0).await;
+    erase(subject, &acme, mina, Mode::Erase)
+        .await
+        .expect("erased");
+    let (retention, pass) = (subject.retention(), Pass::Tombstones);
+    let swept = async || {
+        let counted = retention.preview(&acme, pass).await.expect("counted");
+        let chunk = Chunk::new(10);
+        let swept = retention.sweep(&acme, pass, chunk, TOMBSTONE_LIFE).await;
+        let swept = swept.expect("swept");
+        assert_eq!(counted.rows, swept.rows);
+        swept.rows
+    };
+    let second = Duration::from_secs(1);
+    let nearly = TOMBSTONE_LIFE.checked_sub(second).expect("days");
+    subject.clock().advance(nearly);
+    assert_eq!(swept().await, 0);
+    subject.clock().advance(second);
+    assert_eq!(swept().await, 1);
+    assert_eq!(swept().await, 0);
 }

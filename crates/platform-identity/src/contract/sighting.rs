@@ -23,6 +23,7 @@ pub async fn a_first_sight_stores_what_the_channel_said(subject: &dyn Subject) {
         display_name: Some(name.to_owned()),
         email: Some("Mina+x@Example.org".to_owned()),
         email_verified: true,
+        shared: false,
         first_seen_at: now,
         last_seen_at: now,
         claim_source: ClaimSource::System,

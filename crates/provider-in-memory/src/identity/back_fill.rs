@@ -22,6 +22,7 @@ pub(crate) fn back_fill(state: &mut TenantState, ids: &dyn Ids, now: Timestamp) 
             display_name: None,
             email: identity.email.clone(),
             email_verified: identity.email_verified,
+            shared: identity.shared,
         };
         if let Some(email) = policy.vouched(identity.id.kind, &profile) {
             vouched.push((

@@ -5,8 +5,8 @@ use std::time::Duration;
 use throughline_domain::{Actor, Ids, MergeId, Timestamp, UserId};
 use throughline_platform_identity::{
     ChannelUser, ClaimEffect, ClaimPolicy, ClaimSource, ClaimState, FirstSight, Identity,
-    MergeSource, Merged, NormalizedEmail, Profile, Resolved, claim_actor, first_sight, given_up,
-    later_sight,
+    IdentityError, MergeSource, Merged, NormalizedEmail, Profile, Resolved, claim_actor,
+    first_sight, given_up, later_sight,
 };
 
 use super::merge::{self, Act};
@@ -41,6 +41,30 @@ pub(super) fn resolve(
         };
     }
     see_first(state, who, &policy, act)
+}
+
+/// For a message that came at `queued_at` and waited: never who was erased since, and nothing new
+/// about somebody who is known.
+pub(super) fn resolve_queued(
+    state: &mut TenantState,
+    who: &ChannelUser,
+    queued_at: Timestamp,
+    ids: &dyn Ids,
+    now: Timestamp,
+) -> Result<Resolved, IdentityError> {
+    let digest = who.id.digest(&state.tenant.id);
+    let erased = state.people.erased_refs.get(&digest);
+    if erased.is_some_and(|erased| erased.erased_at >= queued_at) {
+        return Err(IdentityError::Gone);
+    }
+    if let Some(known) = state.people.identities.get(&who.id) {
+        return Ok(Resolved {
+            user_id: state.people.root(known.account).unwrap_or(known.account),
+            account_id: known.account,
+            is_new: false,
+        });
+    }
+    Ok(resolve(state, who, ids, now))
 }
 
 /// What the tenant says about addresses.
@@ -121,6 +145,7 @@ fn identity(
         display_name: profile.display_name,
         email: profile.email,
         email_verified: profile.email_verified,
+        shared: profile.shared,
         first_seen_at: now,
         last_seen_at: now,
         claim_source,
@@ -142,11 +167,13 @@ fn see_again(
         display_name: stored.display_name.take(),
         email: stored.email.take(),
         email_verified: stored.email_verified,
+        shared: stored.shared,
     };
     let after = before.after(who);
     stored.display_name.clone_from(&after.display_name);
     stored.email.clone_from(&after.email);
     stored.email_verified = after.email_verified;
+    stored.shared = after.shared;
     let seen_again = act.now.since(stored.last_seen_at) >= SEEN_WITHIN;
     if seen_again {
         stored.last_seen_at = act.now;

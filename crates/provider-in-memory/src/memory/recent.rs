@@ -32,12 +32,16 @@ pub(crate) fn find(
     pending: Pending,
     now: Timestamp,
 ) -> Found {
+    let groups = groups(state, user);
     let Some(user) = state.log_of(user) else {
         return Found::default();
     };
     let ttl = state.tenant.config.ttl();
     let range = range(query, now, ttl);
-    let wanted = |row: &Row| row.is_readable(now, ttl) && matches(row, query);
+    let wanted = |row: &Row| {
+        let recalled = pending == Pending::Shown || !groups.contains(&row.origin);
+        recalled && row.is_readable(now, ttl) && matches(row, query)
+    };
     let limit = query.limit.get();
     let shown = |row: &Row| {
         pending == Pending::Shown || row.said.redaction().state() != RedactionState::Pending
@@ -58,6 +62,18 @@ pub(crate) fn find(
         more,
         pending: left_out,
     }
+}
+
+/// Which of the person's accounts are groups: what came through them is read in its scope alone (T-05).
+fn groups(state: &TenantState, user: UserId) -> Vec<UserId> {
+    let people = &state.people;
+    let members = people.root(user).map(|root| people.members(root));
+    let members = members.unwrap_or_default();
+    let known = people.identities_of(&members);
+    known
+        .filter(|known| known.identity.shared)
+        .map(|known| known.account)
+        .collect()
 }
 
 /// Turns that the query asks for and nobody has scanned, at most `limit` (T-07).

@@ -58,16 +58,16 @@ impl Line {
         for (_, id) in due {
             if let Some(entry) = self.entries.get_mut(&id) {
                 entry.lease = Some((lease.worker, now.plus(lease.lasts)));
-                let leased = Leased {
+                taken.push(Leased {
                     id,
                     attempts: entry.shown.attempts,
+                    created_at: entry.shown.created_at,
                     payload: entry.payload.clone(),
-                };
-                taken.push((entry.shown.created_at, leased));
+                });
             }
         }
-        taken.sort_by_key(|(came, leased)| (*came, leased.id));
-        taken.into_iter().map(|(_, leased)| leased).collect()
+        taken.sort_by_key(|leased| (leased.created_at, leased.id));
+        taken
     }
 
     /// The entry leaves, and its key is free.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use throughline_conversation_memory::{Pass, Swept};
 use throughline_domain::{Timestamp, UserId};
 
+use crate::people::ErasedRef;
 use crate::state::{Log, Row, TenantState};
 
 /// What a preview counts at most.
@@ -28,11 +29,17 @@ pub(super) fn sweep(
         }
         Pass::Tombstones => {
             let stones = &mut state.log.tombstones;
-            let over: Vec<_> = over(stones, now).take(rows).collect();
-            for digest in &over {
+            let keys: Vec<_> = over(stones, now).take(rows).collect();
+            for digest in &keys {
                 stones.remove(digest);
             }
-            plain(over.len(), over.len() == rows)
+            let stones = &mut state.people.erased_refs;
+            let refs: Vec<_> = over_refs(stones, now).take(rows).collect();
+            for digest in &refs {
+                stones.remove(digest);
+            }
+            let more = keys.len().max(refs.len()) == rows;
+            plain(keys.len() + refs.len(), more)
         }
         Pass::Ended | Pass::Count { .. } | Pass::Bytes { .. } => {
             let mut doomed = doomed(&state.log, pass, rows + 1, now);
@@ -50,10 +57,11 @@ pub(super) fn sweep(
 pub(super) fn preview(state: &TenantState, pass: Pass, now: Timestamp) -> Swept {
     match pass {
         Pass::Audit { kept } => plain(state.trail.count_before(now.minus(kept)), false),
-        Pass::Tombstones => plain(
-            over(&state.log.tombstones, now).take(COUNTED).count(),
-            false,
-        ),
+        Pass::Tombstones => {
+            let keys = over(&state.log.tombstones, now).take(COUNTED).count();
+            let refs = over_refs(&state.people.erased_refs, now).take(COUNTED);
+            plain(keys + refs.count(), false)
+        }
         pass => sum(&doomed(&state.log, pass, COUNTED, now)),
     }
 }
@@ -132,6 +140,16 @@ fn over(stones: &HashMap<[u8; 32], Timestamp>, now: Timestamp) -> impl Iterator<
     stones
         .iter()
         .filter(move |(_, until)| **until <= now)
+        .map(|(digest, _)| *digest)
+}
+
+fn over_refs(
+    stones: &HashMap<[u8; 32], ErasedRef>,
+    now: Timestamp,
+) -> impl Iterator<Item = [u8; 32]> {
+    stones
+        .iter()
+        .filter(move |(_, stone)| stone.until <= now)
         .map(|(digest, _)| *digest)
 }
 

@@ -27,6 +27,7 @@ pub(super) static VERIFIED: ForTenant = ForTenant(Statement {
           where i.tenant_id = $1\n\
           and i.email_verified\n\
           and i.email is not null\n\
+          and i.shared is not true\n\
           order by u.user_id\n\
           for key share of u",
     params: &[Type::TEXT],
@@ -138,6 +139,7 @@ fn vouched(row: &Row, policy: &ClaimPolicy) -> Result<Option<Vouched>, StoreErro
         display_name: None,
         email: row.get("email")?,
         email_verified: true,
+        shared: false,
     };
     let Some(email) = policy.vouched(kind, &profile) else {
         return Ok(None);

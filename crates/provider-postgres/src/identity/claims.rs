@@ -98,7 +98,7 @@ pub(super) static HOLDER_IDS: ForTenant = ForTenant(Statement {
 /// A claim as it is stored: with the account that holds it.
 pub(super) struct Stored {
     pub(super) account: UserId,
-    state: ClaimState,
+    pub(super) state: ClaimState,
     last_confirmed_at: Timestamp,
 }
 

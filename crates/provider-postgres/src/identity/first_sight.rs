@@ -31,6 +31,7 @@ pub(super) static FIRST_SIGHT: ForTenant = ForTenant(Statement {
         Type::TEXT,
         Type::TIMESTAMPTZ,
         Type::UUID,
+        Type::BOOL,
     ],
 });
 
@@ -176,6 +177,7 @@ impl Newcomer<'_> {
                     &source.as_str(),
                     &self.now.to_system_time(),
                     &survivor,
+                    &self.profile.shared,
                 ],
             )
             .await?;

@@ -30,6 +30,7 @@ pub(super) static TOUCH: ForTenant = ForTenant(Statement {
         Type::TEXT,
         Type::BOOL,
         Type::TIMESTAMPTZ,
+        Type::BOOL,
     ],
 });
 
@@ -79,6 +80,7 @@ impl Known {
                 display_name: row.get("display_name")?,
                 email: row.get("email")?,
                 email_verified: row.get("email_verified")?,
+                shared: row.get("shared")?,
             },
             last_seen_at: row.time("last_seen_at")?,
             policy: joining.map(read).transpose()?,
@@ -111,13 +113,14 @@ pub(super) async fn touch(
     let verified = seen
         .email()
         .map(|_| known.profile.after(seen).email_verified);
-    let params: [crate::session::Param<'_>; 6] = [
+    let params: [crate::session::Param<'_>; 7] = [
         &seen.id.kind.as_str(),
         &seen.id.id(),
         &seen.display_name(),
         &seen.email(),
         &verified,
         &now.to_system_time(),
+        &seen.shared(),
     ];
     let touched = session.bound(tenant).query(&TOUCH, &params).await?;
     Ok(!touched.is_empty())

@@ -6,6 +6,7 @@ select
     i.display_name,
     i.email,
     i.email_verified,
+    coalesce(i.shared, false) as shared,
     i.last_seen_at,
     case when (t.config ->> 'auto_merge_on_email')::boolean then t.config::text end as joining
 from platform_identities i

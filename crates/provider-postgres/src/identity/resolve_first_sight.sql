@@ -11,9 +11,9 @@ with minted as (
 )
 insert into platform_identities (
     tenant_id, kind, channel_id, user_id, display_name, email, email_verified, first_seen_at,
-    last_seen_at, claim_source
+    last_seen_at, claim_source, shared
 )
-select tenant_id, $2, $3, user_id, $5, $6, $7, $9, $9, $8
+select tenant_id, $2, $3, user_id, $5, $6, $7, $9, $9, $8, $11
 from minted
 on conflict (tenant_id, kind, channel_id) do nothing
 returning user_id

@@ -89,6 +89,7 @@ fn identity_of(row: &Row, user: UserId) -> Result<Option<Identity>, StoreError> 
         display_name: row.get("display_name")?,
         email: row.get("email")?,
         email_verified: row.get("email_verified")?,
+        shared: row.get("shared")?,
         first_seen_at: row.time("first_seen_at")?,
         last_seen_at: row.time("last_seen_at")?,
         claim_source: row.parsed("claim_source", ClaimSource::parse)?,

@@ -14,6 +14,7 @@ select
     i.display_name,
     i.email,
     i.email_verified,
+    coalesce(i.shared, false) as shared,
     i.first_seen_at,
     i.last_seen_at,
     i.claim_source

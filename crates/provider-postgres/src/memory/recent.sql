@@ -6,6 +6,20 @@ select
     m.*
 from tenants t
 left join users u on u.tenant_id = t.tenant_id and u.user_id = $2
+-- Groups among the person's accounts: what came through one is read in its scope alone (T-05).
+cross join lateral (
+    select array(
+        select i.user_id
+        from users a
+        join platform_identities i
+        on i.tenant_id = a.tenant_id and i.user_id = a.user_id and i.shared
+        where a.tenant_id = $1
+        and (
+            a.user_id = coalesce(u.merged_into, $2)
+            or a.merged_into = coalesce(u.merged_into, $2)
+        )
+    ) as ids
+) g
 cross join lateral (
     select count(*) as pending
     from (
@@ -21,6 +35,7 @@ cross join lateral (
         and (x.created_at, x.seq) < ($6, $7)
         and ($8::text is null or x.canvas_session_id is distinct from $8)
         and ($9::text[] is null or x.channel_kind = any($9))
+        and x.origin_user_id <> all(g.ids)
         limit $10
     ) x
 ) p
@@ -52,6 +67,7 @@ left join lateral (
     and (x.created_at, x.seq) < ($6, $7)
     and ($8::text is null or x.canvas_session_id is distinct from $8)
     and ($9::text[] is null or x.channel_kind = any($9))
+    and x.origin_user_id <> all(g.ids)
     order by x.created_at desc, x.seq desc
     limit $10 + 1
 ) m on true

@@ -147,6 +147,7 @@ fn standing(
             display_name: None,
             email: None,
             email_verified: None,
+            shared: false,
         }),
     };
     Ok(match row.parsed("state", OutboxState::parse)? {

@@ -1,7 +1,7 @@
 //! A worker takes what is due.
 
 use throughline_conversation_memory::{Leased, OutboxError, OutboxLease};
-use throughline_domain::{OutboxId, TenantId, Timestamp};
+use throughline_domain::{OutboxId, TenantId};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
@@ -41,14 +41,14 @@ pub(super) async fn lease(
         )
         .await;
     let rows = rows.map_err(|error| refused(error, tenant))?;
-    let taken: Result<Vec<(Timestamp, Leased)>, StoreError> = rows.iter().map(leased).collect();
+    let taken: Result<Vec<Leased>, StoreError> = rows.iter().map(leased).collect();
     let mut taken = taken.map_err(|error| refused(error, tenant))?;
     // The order of an update's answer is nobody's promise.
-    taken.sort_by_key(|(came, leased)| (*came, leased.id));
-    Ok(taken.into_iter().map(|(_, leased)| leased).collect())
+    taken.sort_by_key(|leased| (leased.created_at, leased.id));
+    Ok(taken)
 }
 
-fn leased(row: &Row) -> Result<(Timestamp, Leased), StoreError> {
+fn leased(row: &Row) -> Result<Leased, StoreError> {
     let row = Reader {
         row,
         table: TABLE,
@@ -60,10 +60,10 @@ fn leased(row: &Row) -> Result<(Timestamp, Leased), StoreError> {
         ..row
     };
     let attempts = row.get::<i32>("attempts")?.try_into();
-    let leased = Leased {
+    Ok(Leased {
         id,
         attempts: attempts.map_err(|_| row.corrupt("attempts"))?,
+        created_at: row.time("created_at")?,
         payload: row.get("payload")?,
-    };
-    Ok((row.time("created_at")?, leased))
+    })
 }

@@ -58,4 +58,13 @@ from (
         and d.until <= $3
         limit $7
     )
+    union all
+    (
+        select 0
+        from erased_refs r
+        where $2 = 'tombstones'
+        and r.tenant_id = $1
+        and r.until <= $3
+        limit $7
+    )
 ) f

@@ -43,13 +43,14 @@ const OVER_ALL_TENANTS: [(&str, &str); 7] = [
 ];
 
 /// The tables of tenants' data, as they stand in the catalogue.
-const TENANT_TABLES: [&str; 15] = [
+const TENANT_TABLES: [&str; 16] = [
     "access_keys",
     "ccm_audit_events",
     "ccm_outbox",
     "conversations",
     "cross_channel_messages",
     "email_claims",
+    "erased_refs",
     "idempotency_tombstones",
     "job_leases",
     "merges",

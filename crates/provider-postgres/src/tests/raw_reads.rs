@@ -1,5 +1,6 @@
 //! R-112 where it is the database that says no.
 
+use throughline_conversation_memory::AuditQuery;
 use throughline_conversation_memory::contract::{Subject as _, turn};
 use throughline_conversation_memory::{
     Audit as _, ConversationMemory as _, MemoryError, RawReads as _, RecentQuery,
@@ -20,7 +21,14 @@ async fn without_an_entry_in_the_trail_nothing_is_returned() {
     scratch.database.psql(refuse).unwrap();
     let read = scratch.store.recent_raw(&acme, mina, &query, &olga).await;
     assert!(matches!(read, Err(MemoryError::Unavailable(_))), "{read:?}");
-    assert_eq!(scratch.store.events(&acme, None, 10).await.unwrap(), []);
+    assert_eq!(
+        scratch
+            .store
+            .events(&acme, &AuditQuery::latest(10))
+            .await
+            .unwrap(),
+        []
+    );
 
     // The connection is whole again, and so is the next read.
     let allow = "alter table ccm_audit_events drop constraint no_more;";
@@ -28,7 +36,12 @@ async fn without_an_entry_in_the_trail_nothing_is_returned() {
     let read = scratch.store.recent_raw(&acme, mina, &query, &olga).await;
     assert_eq!(read.unwrap().turns.len(), 1);
     assert_eq!(
-        scratch.store.events(&acme, None, 10).await.unwrap().len(),
+        scratch
+            .store
+            .events(&acme, &AuditQuery::latest(10))
+            .await
+            .unwrap()
+            .len(),
         1
     );
 }

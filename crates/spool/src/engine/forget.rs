@@ -3,8 +3,8 @@
 use throughline_domain::{TenantId, Timestamp, UserId};
 
 use super::{Changed, Engine, State, Tables};
-use crate::SpoolError;
 use crate::head::Head;
+use crate::{Entry, EntryId, SpoolError};
 
 /// Which entries have been kept long enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +34,37 @@ impl Engine {
     ) -> Result<Removed, SpoolError> {
         let all = self.state.index.of_tenant(tenant);
         self.remove_if(all, |head| head.fixed.user == Some(user))
+    }
+
+    /// Entries of a tenant, in line or set aside, whose content the caller recognises. One whose seal is
+    /// broken cannot be looked into and is left out.
+    pub(crate) fn find(
+        &self,
+        tenant: &TenantId,
+        wanted: impl Fn(&Entry) -> bool,
+    ) -> Result<Vec<EntryId>, SpoolError> {
+        let mut found = Vec::new();
+        for seq in self.state.index.of_tenant(tenant) {
+            let id = EntryId(seq);
+            if self.read(tenant, id)?.is_some_and(|entry| wanted(&entry)) {
+                found.push(id);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Removes entries wherever they are; handed out ones too, whose taker finds nothing to settle.
+    pub(crate) fn forget(
+        &mut self,
+        tenant: &TenantId,
+        ids: &[EntryId],
+    ) -> Result<Removed, SpoolError> {
+        let theirs = |id: &&EntryId| {
+            let slot = self.state.index.get(id.0);
+            slot.is_some_and(|slot| slot.tenant == *tenant)
+        };
+        let seqs = ids.iter().filter(theirs).map(|id| id.0).collect();
+        self.remove_if(seqs, |_| true)
     }
 
     pub(crate) fn forget_tenant(&mut self, tenant: &TenantId) -> Result<Removed, SpoolError> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use throughline_domain::{Clock as _, UserId};
-use throughline_spool::{Expiry, NewEntry, Queued, Removed};
+use throughline_spool::{Entry, Expiry, NewEntry, Queued, Removed};
 
 use crate::support::{Fixture, entry, in_line, keys, tenant};
 
@@ -172,4 +172,45 @@ async fn what_was_kept_long_enough_goes() {
     let stats = spool.stats();
     assert_eq!((stats.pending.entries, stats.set_aside.entries), (0, 1));
     assert_eq!(stats.oldest_set_aside, Some(before));
+}
+
+// T-37
+#[tokio::test]
+async fn entries_recognised_by_their_content_go_wherever_they_are() {
+    let fixture = Fixture::new();
+    let spool = fixture.open().await;
+    let mut ids = Vec::new();
+    for (name, key) in [
+        ("acme", "mina-1"),
+        ("acme", "mina-2"),
+        ("acme", "mina-3"),
+        ("acme", "noor-1"),
+        ("other", "mina-1"),
+    ] {
+        ids.push(spool.enqueue(entry(name, key)).await.unwrap().id());
+    }
+    let handed_out = spool.next_batch(1).await.unwrap();
+    assert!(spool.set_aside(ids[1], "no".to_owned()).await.unwrap());
+    let wanted = |entry: &Entry| entry.payload.starts_with(b"payload of mina");
+    let found = spool.find(tenant("acme"), wanted).await.unwrap();
+    assert_eq!(found.len(), 3);
+    // Another tenant's name does not open the door to these.
+    let none = spool.forget(tenant("other"), found.clone()).await.unwrap();
+    assert_eq!((none.pending, none.set_aside), (0, 0));
+    let gone = spool.forget(tenant("acme"), found).await.unwrap();
+    assert_eq!(gone.pending + gone.set_aside, 3);
+    let left = spool.stats();
+    assert_eq!((left.pending.entries, left.set_aside.entries), (2, 0));
+    // Who had taken one of them finds nothing to settle.
+    assert_eq!((handed_out.len(), handed_out[0].id), (1, ids[0]));
+    assert_eq!(spool.ack(vec![ids[0]]).await.unwrap(), 0);
+    spool.close().await.unwrap();
+    let reopened = fixture.open().await;
+    assert!(
+        reopened
+            .find(tenant("acme"), wanted)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }

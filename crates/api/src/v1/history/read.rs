@@ -20,5 +20,6 @@ pub(crate) async fn read(
     shared.counters.read(Read::ByChannelScope, 0);
     Ok(axum::Json(HistoryAnswer {
         turns: bodies(turns)?,
+        erasure_epoch: tenant.epoch(),
     }))
 }

@@ -17,11 +17,13 @@ pub(crate) async fn enqueue(
     State(shared): State<Shared>,
     body: Result<Json<AppendBody>, Failure>,
 ) -> Result<(StatusCode, axum::Json<QueuedAnswer>), Failure> {
+    let arrived = tenant.clock().now();
     let Json(body) = body.inspect_err(|_| shared.counters.append_refused())?;
     let checked = body
         .check(tenant.id(), || minted_key(&tenant))
         .inspect_err(|_| shared.counters.append_refused())?;
     let author = queue::author(&tenant, &checked.author);
-    let answer = queue::keep(&tenant, checked, author).await?;
+    let answer = queue::keep(&tenant, checked, author, arrived).await?;
+    let answer = answer.at_epoch(tenant.epoch());
     Ok((StatusCode::ACCEPTED, axum::Json(answer)))
 }

@@ -22,6 +22,7 @@ pub(crate) async fn append(
     State(shared): State<Shared>,
     body: Result<Json<AppendBody>, Failure>,
 ) -> Result<Response, Failure> {
+    let arrived = tenant.clock().now();
     let refused = |_: &Failure| shared.counters.append_refused();
     let queues = query.queues().map_err(Failure::from).inspect_err(refused)?;
     let Json(body) = body.inspect_err(refused)?;
@@ -33,14 +34,16 @@ pub(crate) async fn append(
     let (failure, author) = match store(&tenant, &shared, checked).await {
         Ok(answer) => {
             let status = StatusCode::from_u16(answer.status()).unwrap_or(StatusCode::OK);
+            let answer = answer.at_epoch(tenant.epoch());
             return Ok((status, axum::Json(answer)).into_response());
         }
         Err(not_stored) => not_stored,
     };
     match spare {
         Some(turn) if queue::helps(&failure) => {
-            let answer = queue::keep(&tenant, turn, author).await;
+            let answer = queue::keep(&tenant, turn, author, arrived).await;
             let answer = answer.map_err(|refusal| queue::neither(&failure, refusal))?;
+            let answer = answer.at_epoch(tenant.epoch());
             Ok((StatusCode::ACCEPTED, axum::Json(answer)).into_response())
         }
         _ => Err(failure),

@@ -32,6 +32,7 @@ pub(super) async fn resolve(
         tenant.resolve(user).await
     } else {
         let bare = ChannelUser::new(user.id.kind, user.id.id());
+        let bare = bare.map(|bare| bare.with_shared(user.shared()));
         tenant.resolve(bare.as_ref().unwrap_or(user)).await
     };
     shared.counters.resolved(&result);

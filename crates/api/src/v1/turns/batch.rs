@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use futures_util::{StreamExt, stream};
 use throughline_conversation_memory::QueuedAuthor;
-use throughline_domain::UserId;
+use throughline_domain::{Timestamp, UserId};
 use throughline_platform_identity::{ChannelUser, IdentityError};
 use throughline_wire::{
     AppendAnswer, AppendBody, Author, BatchAnswer, BatchBody, BatchResult, CheckedAppend, Problem,
@@ -40,6 +40,7 @@ pub(crate) async fn batch(
     State(shared): State<Shared>,
     body: Result<Json<BatchBody>, Failure>,
 ) -> Result<axum::Json<BatchAnswer>, Failure> {
+    let arrived = tenant.clock().now();
     let refused = |_: &Failure| shared.counters.append_refused();
     let queues = query.queues().map_err(Failure::from).inspect_err(refused)?;
     let Json(body) = body.inspect_err(refused)?;
@@ -52,11 +53,14 @@ pub(crate) async fn batch(
     let spare = queues.then(|| checked.clone());
     let mut outcomes = store(&tenant, &shared, checked, &authors).await;
     if let Some(turns) = spare {
-        queue_failed(&tenant, turns, &authors, &mut outcomes).await;
+        queue_failed(&tenant, turns, (&authors, arrived), &mut outcomes).await;
     }
     log_first_cause(&outcomes);
     let results = outcomes.into_iter().map(result).collect();
-    Ok(axum::Json(BatchAnswer { results }))
+    Ok(axum::Json(BatchAnswer {
+        results,
+        erasure_epoch: tenant.epoch(),
+    }))
 }
 
 fn check(
@@ -136,7 +140,7 @@ async fn store(
 async fn queue_failed(
     tenant: &Tenant,
     turns: Vec<Result<CheckedAppend, Problem>>,
-    authors: &Resolved,
+    (authors, arrived): (&Resolved, Timestamp),
     outcomes: &mut [Outcome],
 ) {
     let mut places = Vec::new();
@@ -145,7 +149,7 @@ async fn queue_failed(
         let helps = outcome.as_ref().is_err_and(queue::helps);
         if let (Ok(turn), true) = (turn, helps) {
             let author = queued_author(tenant, &turn, authors);
-            waiting.push(queue::Waiting::new(tenant, turn, author));
+            waiting.push(queue::Waiting::new(turn, author, arrived));
             places.push(place);
         }
     }

@@ -1,6 +1,7 @@
 //! Turns that the store did not take, for callers that asked to have them queued.
 
 use throughline_conversation_memory::{NotKept, QueuedAppend, QueuedAuthor};
+use throughline_domain::Timestamp;
 use throughline_platform_identity::ChannelUser;
 use throughline_wire::{
     Author, CheckedAppend, Code, KeySource, Outcome, QueuedAnswer, author_ref, queue_problem,
@@ -16,11 +17,12 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    pub(super) fn new(tenant: &Tenant, checked: CheckedAppend, author: QueuedAuthor) -> Self {
+    /// One that came at `arrived`: before anything was tried, so that an erasure since is seen.
+    pub(super) fn new(checked: CheckedAppend, author: QueuedAuthor, arrived: Timestamp) -> Self {
         let source: KeySource = checked.key_source;
         Self {
             answer: QueuedAnswer::new(checked.key(), source),
-            append: checked.queued(author, tenant.clock().now()),
+            append: checked.queued(author, arrived),
         }
     }
 }
@@ -33,6 +35,7 @@ pub(crate) fn author(tenant: &Tenant, author: &Author) -> QueuedAuthor {
         Author::Channel(user) if tenant.describes_people() => QueuedAuthor::Ref(author_ref(user)),
         Author::Channel(user) => {
             let bare = ChannelUser::new(user.id.kind, user.id.id());
+            let bare = bare.map(|bare| bare.with_shared(user.shared()));
             QueuedAuthor::Ref(author_ref(bare.as_ref().unwrap_or(user)))
         }
     }
@@ -48,8 +51,9 @@ pub(crate) async fn keep(
     tenant: &Tenant,
     checked: CheckedAppend,
     author: QueuedAuthor,
+    arrived: Timestamp,
 ) -> Result<QueuedAnswer, Failure> {
-    let mut kept = keep_all(tenant, vec![Waiting::new(tenant, checked, author)]).await;
+    let mut kept = keep_all(tenant, vec![Waiting::new(checked, author, arrived)]).await;
     kept.pop()
         .unwrap_or_else(|| Err(Failure::internal("the queue gave no answer")))
 }

@@ -35,9 +35,8 @@ pub(crate) async fn context(
     shared
         .counters
         .read(Read::RecentByUser, page.pending_excluded);
-    Ok(axum::Json(
-        context_block(&page.turns, now, max_bytes).into(),
-    ))
+    let block = context_block(&page.turns, now, max_bytes);
+    Ok(axum::Json(ContextAnswer::new(block, tenant.epoch())))
 }
 
 fn max_bytes(query: &Query) -> Result<usize, Problem> {

@@ -40,6 +40,7 @@ pub(crate) async fn recent(
         turns: bodies,
         next_cursor: next.map(|position| Cursor::encode(position, filters)),
         pending_excluded,
+        erasure_epoch: tenant.epoch(),
     }))
 }
 

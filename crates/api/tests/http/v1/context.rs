@@ -26,6 +26,7 @@ async fn the_block_tells_what_was_said_elsewhere() {
                       - slack-user, 5 min ago, assistant: ok\n\
                       - slack-user, 5 min ago, user: To Bern?\n",
             "turn_ids": [recent["turns"][1]["id"]],
+            "erasure_epoch": 0,
         })
     );
 }
@@ -41,7 +42,7 @@ async fn it_looks_three_days_back() {
     service.clock.advance(Duration::from_micros(1));
     assert_eq!(
         service.get(&path).await.json(),
-        json!({"block": "", "turn_ids": []})
+        json!({"block": "", "turn_ids": [], "erasure_epoch": 0})
     );
 }
 

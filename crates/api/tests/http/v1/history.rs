@@ -33,7 +33,10 @@ async fn a_cleared_scope_starts_again_and_deletes_nothing() {
     let cleared = service.call(call("DELETE", PATH).key(&service.key)).await;
     cleared.assert_status(204);
     assert!(cleared.body.is_empty());
-    assert_eq!(service.get(PATH).await.json(), json!({"turns": []}));
+    assert_eq!(
+        service.get(PATH).await.json(),
+        json!({"turns": [], "erasure_epoch": 0})
+    );
     service.said("b", "after").await;
     assert_eq!(service.get(PATH).await.messages(), ["after"]);
     let recent = service

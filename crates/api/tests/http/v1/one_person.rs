@@ -179,22 +179,132 @@ async fn a_rehearsal_a_receipt_and_nothing_left() {
 async fn every_answer_about_a_tenant_carries_its_erasure_epoch() {
     let service = service().await;
     let (one, two) = two(&service).await;
-    let epoch = async || {
+    let epoch = async |round: &str| {
+        // A key of an erased turn would be refused.
+        let said = |what: &str| append_body(&format!("{what} {round}"), "hello");
         let read = service
             .get(&format!("/v1/tenants/acme/users/{two}/turns"))
             .await;
-        let append = service.append(&append_body("epoch", "hello")).await;
+        let append = service.append(&said("append")).await;
         let looked =
             service.get("/v1/tenants/acme/history?channel_kind=slack-user&channel_scope=C1");
-        let epochs =
-            [read, append, looked.await].map(|answer| answer.header("x-erasure-epoch").to_owned());
+        let context = format!("/v1/tenants/acme/users/{two}/context");
+        let context = service.get(&context);
+        let batch = json!({"turns": [said("batch")]});
+        let batch = service.post("/v1/tenants/acme/turns/batch", &batch);
+        let waiting = said("waiting");
+        let queued = service.post("/v1/tenants/acme/outbox", &waiting);
+        let answers = [
+            read,
+            append,
+            looked.await,
+            context.await,
+            batch.await,
+            queued.await,
+        ];
+        let epochs = answers.map(|answer| {
+            let header = answer.header("x-erasure-epoch").to_owned();
+            assert_eq!(answer.json()["erasure_epoch"].to_string(), header);
+            header
+        });
         assert!(epochs.iter().all(|epoch| *epoch == epochs[0]), "{epochs:?}");
         epochs[0].clone()
     };
-    assert_eq!(epoch().await, "0");
+    assert_eq!(epoch("before").await, "0");
     let path = format!("/v1/tenants/acme/users/{one}");
     as_operator(&service, "DELETE", &path, &json!({}))
         .await
         .assert_status(200);
-    assert_eq!(epoch().await, "1");
+    assert_eq!(epoch("after").await, "1");
+}
+
+/// T-37, failures.md 15
+#[tokio::test]
+async fn what_waited_for_an_erased_channel_user_does_not_come_back() {
+    let service = service().await;
+    let user = service.said("first", "hello").await;
+    let waiting = append_body("waiting", "old words");
+    let queued = service.post("/v1/tenants/acme/outbox", &waiting).await;
+    queued.assert_status(202);
+    let path = format!("/v1/tenants/acme/users/{user}");
+    let erased = as_operator(&service, "DELETE", &path, &json!({})).await;
+    let receipt = erased.json();
+    assert_eq!(
+        (&receipt["deleted_outbox"], &receipt["tombstoned_refs"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(receipt["deleted_spooled"], 0);
+    let drain = "/admin/jobs/outbox/run";
+    as_operator(&service, "POST", drain, &json!({}))
+        .await
+        .assert_status(200);
+    let found = service
+        .get("/v1/tenants/acme/identities?kind=slack-user&id=U1")
+        .await;
+    found.assert_problem(404, "unknown_user");
+
+    service.clock.advance(std::time::Duration::from_secs(1));
+    let fresh = append_body("fresh", "new words");
+    let queued = service.post("/v1/tenants/acme/outbox", &fresh).await;
+    queued.assert_status(202);
+    let drained = as_operator(&service, "POST", drain, &json!({})).await;
+    assert_eq!(drained.json()["queue"]["stored"], 1);
+    let found = service
+        .get("/v1/tenants/acme/identities?kind=slack-user&id=U1")
+        .await;
+    let again = found.json()["user_id"].as_str().unwrap().to_owned();
+    assert_ne!(again, user);
+    assert_eq!(turns_of(&service, &again).await, 1);
+}
+
+/// D-07 c
+#[tokio::test]
+async fn an_operator_revokes_a_claim() {
+    let service = service().await;
+    let joining = json!({"config": {"auto_merge_on_email": true}});
+    as_operator(&service, "PATCH", "/admin/tenants/acme", &joining)
+        .await
+        .assert_status(200);
+    let who = json!({"ref": {"kind": "teams-aad", "id": "T1", "email": "mina@corp.example",
+        "email_verified": true}});
+    let mina = service
+        .post("/v1/tenants/acme/identities/resolve", &who)
+        .await;
+    mina.assert_status(200);
+    let path = "/admin/tenants/acme/claims/revoke";
+    let body = json!({"email": "Mina@Corp.Example"});
+    let revoked = as_operator(&service, "POST", path, &body).await;
+    revoked.assert_status(200);
+    assert_eq!(
+        revoked.json(),
+        json!({"user_id": mina.json()["user_id"], "previous_state": "live", "state": "revoked"})
+    );
+    as_operator(&service, "POST", path, &body)
+        .await
+        .assert_problem(409, "no_change");
+    let nobodys = json!({"email": "nobody@corp.example"});
+    as_operator(&service, "POST", path, &nobodys)
+        .await
+        .assert_problem(404, "unknown_claim");
+    for bad in [json!({"email": "a@b@c"}), json!({"email": ""}), json!({})] {
+        as_operator(&service, "POST", path, &bad)
+            .await
+            .assert_problem(422, "invalid_request");
+    }
+}
+
+/// T-05
+#[tokio::test]
+async fn what_a_group_says_is_read_in_its_scope_only() {
+    let service = service().await;
+    let mut body = append_body("k", "hello all");
+    body["ref"]["shared"] = json!(true);
+    let answer = service.append(&body).await;
+    answer.assert_status(201);
+    let user = answer.json()["user_id"].as_str().unwrap().to_owned();
+    assert_eq!(turns_of(&service, &user).await, 0);
+    let history = "/v1/tenants/acme/history?channel_kind=slack-user&channel_scope=C1";
+    assert_eq!(service.get(history).await.messages(), ["hello all"]);
+    let known = service.get(&format!("/v1/tenants/acme/users/{user}")).await;
+    assert_eq!(known.json()["identities"][0]["shared"], true);
 }

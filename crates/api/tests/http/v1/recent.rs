@@ -46,6 +46,7 @@ async fn a_turn_has_every_field_of_the_contract_and_no_null() {
             "timestamp_ms": NOW_MS - 5, "redaction_state": "clean",
         }],
         "pending_excluded": 0,
+        "erasure_epoch": 0,
     });
     assert_eq!(service.get(&path).await.json(), expected);
 
@@ -159,7 +160,7 @@ async fn an_unknown_user_reads_as_empty() {
     let path = "/v1/tenants/acme/users/01J0000000000000000000000A/turns";
     assert_eq!(
         service.get(path).await.json(),
-        json!({"turns": [], "pending_excluded": 0})
+        json!({"turns": [], "pending_excluded": 0, "erasure_epoch": 0})
     );
 }
 

@@ -18,6 +18,7 @@ async fn a_retry_returns_the_first_answer_marked_duplicate() {
         json!({
             "message_id": expected["message_id"], "user_id": expected["user_id"], "seq": 1,
             "duplicate": false, "redaction_state": "clean", "client_message_id": "k",
+            "erasure_epoch": 0,
         })
     );
     service.clock.advance(Duration::from_mins(1));

@@ -98,7 +98,7 @@ async fn the_whole_must_be_a_list() {
     let service = service().await;
     assert_eq!(
         service.post(PATH, &json!({"turns": []})).await.json(),
-        json!({"results": []})
+        json!({"results": [], "erasure_epoch": 0})
     );
     for body in [
         json!({}),

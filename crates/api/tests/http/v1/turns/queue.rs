@@ -133,7 +133,7 @@ async fn a_turn_the_store_cannot_take_is_queued_and_stored_later() {
         answer.assert_status(202);
         assert_eq!(
             answer.json(),
-            json!({"client_message_id": "k1", "queued": true})
+            json!({"client_message_id": "k1", "queued": true, "erasure_epoch": 0})
         );
     }
     switch.store(false, Ordering::SeqCst);

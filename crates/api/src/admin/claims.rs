@@ -1,0 +1,5 @@
+//! `/admin/tenants/{tenant}/claims`
+
+mod revoke;
+
+pub(crate) use revoke::revoke;
