@@ -11,6 +11,7 @@ mod cursor;
 mod decode;
 mod erasure;
 mod fault;
+pub mod headers;
 mod identity;
 mod jobs;
 mod merge;
@@ -19,6 +20,7 @@ mod outbox;
 pub mod paths;
 mod problem;
 mod read;
+mod refusal;
 mod reserved;
 
 pub use admin::{
@@ -28,7 +30,7 @@ pub use admin::{
 pub use append::{
     AppendAnswer, AppendBody, Author, CheckedAppend, KeySource, TurnText, author_ref,
 };
-pub use batch::{BatchAnswer, BatchBody, BatchResult};
+pub use batch::{BatchAnswer, BatchBody, BatchReply, BatchResult, batch_replies};
 pub use code::{ALL_CODES, Code, UnknownCode};
 pub use cursor::{Cursor, EntryCursor, Filters, InvalidCursor, NameCursor};
 pub use decode::{from_json, from_json_with_source};
@@ -46,4 +48,5 @@ pub use merge::{
 pub use outbox::{OutboxAnswer, OutboxEntryAnswer, OutboxRunAnswer, QueuedAnswer};
 pub use problem::{Members, Outcome, Problem};
 pub use read::{ContextAnswer, HistoryAnswer, RecentAnswer, TurnBody};
+pub use refusal::Refusal;
 pub use reserved::{RESERVED, is_reserved};
