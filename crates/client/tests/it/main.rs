@@ -1,0 +1,4 @@
+//! The client against a service in the same process, over a real socket.
+
+mod contract;
+mod subject;
