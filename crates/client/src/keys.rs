@@ -2,16 +2,22 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use http::HeaderValue;
+use parking_lot::RwLock;
 use throughline_domain::TenantId;
 use throughline_tenancy::{KeyOwner, Token};
 
 use crate::InvalidSetup;
 
-/// The access keys that a client calls with. Prints no secret.
+/// The access keys that a client calls with. Clones share them, so that a key can be added or replaced
+/// while clients run. Prints no secret.
 #[derive(Clone, Default)]
-pub struct Keys {
+pub struct Keys(Arc<RwLock<Held>>);
+
+#[derive(Default)]
+struct Held {
     any: Option<Key>,
     operator: Option<Key>,
     tenants: HashMap<TenantId, Key>,
@@ -27,36 +33,44 @@ pub(crate) struct Key {
 impl Keys {
     /// One key for every call: a tenant's, or an operator's for all tenants.
     pub fn one(key: &str) -> Result<Self, InvalidSetup> {
-        Ok(Self {
-            any: Some(Key::new(key)?),
-            ..Self::default()
-        })
+        let keys = Self::none();
+        keys.0.write().any = Some(Key::new(key)?);
+        Ok(keys)
     }
 
-    /// No key yet; add some with [`with`](Self::with).
+    /// No key yet.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// The same with a key of this tenant, which is used for the tenant's calls before any other.
-    pub fn with(mut self, tenant: TenantId, key: &str) -> Result<Self, InvalidSetup> {
-        self.tenants.insert(tenant, Key::new(key)?);
-        Ok(self)
+    /// Speaks for this tenant with this key from now on, before any other.
+    pub fn set(&self, tenant: TenantId, key: &str) -> Result<(), InvalidSetup> {
+        let key = Key::new(key)?;
+        self.0.write().tenants.insert(tenant, key);
+        Ok(())
     }
 
-    /// The same with an operator's key, which is used for what only operators may do.
-    pub fn with_operator(mut self, key: &str) -> Result<Self, InvalidSetup> {
-        self.operator = Some(Key::new(key)?);
-        Ok(self)
+    /// Does what only operators may do with this key from now on; it also speaks for tenants that have
+    /// none.
+    pub fn set_operator(&self, key: &str) -> Result<(), InvalidSetup> {
+        self.0.write().operator = Some(Key::new(key)?);
+        Ok(())
     }
 
-    pub(crate) fn of(&self, tenant: &TenantId) -> Option<&Key> {
-        let own = self.tenants.get(tenant).or(self.any.as_ref());
-        own.or(self.operator.as_ref())
+    /// Forgets the tenant's own key.
+    pub fn remove(&self, tenant: &TenantId) {
+        self.0.write().tenants.remove(tenant);
     }
 
-    pub(crate) fn for_operators(&self, tenant: &TenantId) -> Option<&Key> {
-        self.operator.as_ref().or_else(|| self.of(tenant))
+    pub(crate) fn of(&self, tenant: &TenantId) -> Option<Key> {
+        let held = self.0.read();
+        let own = held.tenants.get(tenant).or(held.any.as_ref());
+        own.or(held.operator.as_ref()).cloned()
+    }
+
+    pub(crate) fn for_operators(&self, tenant: &TenantId) -> Option<Key> {
+        let operator = self.0.read().operator.clone();
+        operator.or_else(|| self.of(tenant))
     }
 }
 
@@ -76,7 +90,7 @@ impl Key {
 
 impl fmt::Debug for Keys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Keys(***, {} tenants)", self.tenants.len())
+        write!(f, "Keys(***, {} tenants)", self.0.read().tenants.len())
     }
 }
 
@@ -96,19 +110,22 @@ mod tests {
         let acme = TenantId::parse("acme").unwrap();
         let other = TenantId::parse("other").unwrap();
         let own = token(KeyOwner::Tenant(acme.clone()));
-        let keys = Keys::none().with(acme.clone(), &own).unwrap();
+        let keys = Keys::none();
+        keys.set(acme.clone(), &own).unwrap();
         assert!(keys.of(&acme).is_some() && keys.of(&other).is_none());
-        let keys = keys.with_operator(&token(KeyOwner::Operator)).unwrap();
+        keys.set_operator(&token(KeyOwner::Operator)).unwrap();
         assert!(!keys.of(&acme).unwrap().operator);
         assert!(keys.for_operators(&acme).unwrap().operator);
         assert!(keys.of(&other).unwrap().operator);
+        keys.remove(&acme);
+        assert!(keys.of(&acme).unwrap().operator);
     }
 
     // failures.md 33
     #[test]
     fn no_key_is_printed_and_an_unusable_one_refused() {
         let keys = Keys::one("sentinel").unwrap();
-        let header = &keys.any.as_ref().unwrap().header;
+        let header = keys.0.read().any.clone().unwrap().header;
         assert!(!format!("{keys:?} {header:?}").contains("sentinel"));
         for bad in ["", " ", "a\nb"] {
             assert!(Keys::one(bad).is_err(), "{bad:?}");

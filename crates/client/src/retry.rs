@@ -61,11 +61,10 @@ impl Client {
     /// leaves no time for one.
     pub(crate) async fn send(&self, call: &Call<'_>, by: Instant) -> Result<Answer, Failed> {
         let settings = &self.0.settings;
-        let key = self.key(call)?;
         let mut effect = Effect::None;
         let mut repetition = 0;
         loop {
-            let attempt = match self.attempt(call, key, by).await {
+            let attempt = match self.attempt(call, by).await {
                 Ok(answer) => return Ok(answer),
                 Err(attempt) => attempt,
             };
@@ -92,7 +91,7 @@ impl Client {
         }
     }
 
-    fn key(&self, call: &Call<'_>) -> Result<&Key, ClientError> {
+    fn key(&self, call: &Call<'_>) -> Result<Key, ClientError> {
         let keys = &self.0.keys;
         let key = match call.speaker {
             Speaker::Operator => keys.for_operators(call.tenant),
@@ -106,13 +105,14 @@ impl Client {
         }
     }
 
-    async fn attempt(&self, call: &Call<'_>, key: &Key, by: Instant) -> Result<Answer, Attempt> {
+    async fn attempt(&self, call: &Call<'_>, by: Instant) -> Result<Answer, Attempt> {
         let left = by.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(ClientError::NotSent.into());
         }
         let within = left.min(self.0.settings.attempt);
-        let exchange = self.exchange(call, key);
+        let key = self.key(call)?;
+        let exchange = self.exchange(call, &key);
         let answered = tokio::time::timeout(within, exchange).await;
         answered.map_err(|_| ClientError::TooLate { within })?
     }

@@ -25,6 +25,9 @@ use throughline_wire::JobRunAnswer;
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
+use crate::minting::Minting;
+use crate::scanned::Scanned;
+
 pub(crate) const NOW_MS: i64 = 1_700_000_000_000;
 
 /// A service whose clock stands still.
@@ -36,10 +39,11 @@ pub(crate) struct Service {
     users: AtomicU64,
 }
 
-/// The same with a client that holds an operator's key.
+/// The same with a client that holds a key of each tenant, and an operator's for the rest.
 pub(crate) struct Subject {
     service: Service,
     client: Arc<Client>,
+    keys: Keys,
 }
 
 struct Healthy;
@@ -62,13 +66,13 @@ impl JobControl for NoJobs {
 
 /// The router over the in-memory provider, as `serve --dev` puts them together.
 pub(crate) async fn service() -> Service {
-    service_with(Settings::default(), |_| {}).await
+    service_with(Settings::default(), |_, _| {}).await
 }
 
 /// As [`service`], with other settings and some capabilities replaced.
 pub(crate) async fn service_with(
     settings: Settings,
-    change: impl FnOnce(&mut Capabilities),
+    change: impl FnOnce(&mut Capabilities, Arc<InMemoryStore>),
 ) -> Service {
     let clock = Arc::new(ManualClock::at(Timestamp::from_millis(NOW_MS)));
     let ids = Arc::new(SystemIds);
@@ -99,7 +103,7 @@ pub(crate) async fn service_with(
         store: Arc::new(Healthy),
         jobs: Arc::new(NoJobs),
     };
-    change(&mut capabilities);
+    change(&mut capabilities, store.clone());
     let router = router(capabilities, &settings, &registry, Draining::new()).unwrap();
     // The actor in whose name the suites act: over HTTP it is the key's.
     let actor = Actor::parse("olga").unwrap();
@@ -150,9 +154,27 @@ impl Service {
 
 /// A service of its own.
 pub(crate) async fn subject() -> Subject {
-    let service = service().await;
-    let client = Arc::new(service.client());
-    Subject { service, client }
+    let service = service_with(Settings::default(), |capabilities, store| {
+        capabilities.memory = Arc::new(Scanned(store));
+    });
+    let service = service.await;
+    let keys = Keys::none();
+    keys.set_operator(&service.operator).unwrap();
+    let client = Client::builder(&service.url, keys.clone()).build();
+    Subject {
+        client: Arc::new(client.unwrap()),
+        keys,
+        service,
+    }
+}
+
+impl Subject {
+    async fn tenant(&self, name: &str, config: TenantConfig) -> TenantId {
+        let tenant = self.service.tenant(name, config).await;
+        let key = self.service.key(&tenant, &Scope::ALL).await;
+        self.keys.set(tenant.clone(), &key).unwrap();
+        tenant
+    }
 }
 
 #[async_trait]
@@ -166,7 +188,7 @@ impl identity_contract::Subject for Subject {
     }
 
     async fn tenant(&self, name: &str) -> TenantId {
-        self.service.tenant(name, TenantConfig::default()).await
+        Self::tenant(self, name, TenantConfig::default()).await
     }
 }
 
@@ -185,7 +207,7 @@ impl memory_contract::Subject for Subject {
             ttl_days,
             ..TenantConfig::default()
         };
-        self.service.tenant(name, config).await
+        Self::tenant(self, name, config).await
     }
 
     async fn set_ttl(&self, tenant: &TenantId, ttl_days: u32) {
@@ -206,7 +228,10 @@ impl memory_contract::Subject for Subject {
 #[async_trait]
 impl one_person_contract::Subject for Subject {
     fn tenancy(&self) -> Arc<dyn Tenancy> {
-        self.service.store.clone()
+        Arc::new(Minting {
+            store: self.service.store.clone(),
+            keys: self.keys.clone(),
+        })
     }
 
     fn identity(&self) -> Arc<dyn PlatformIdentity> {
