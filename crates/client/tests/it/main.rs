@@ -2,9 +2,12 @@
 //! real sockets.
 
 mod appends;
+mod batches;
 mod contract;
 mod headers;
 mod minting;
+mod projection;
+mod queueing;
 mod repeating;
 mod scanned;
 mod stub;
