@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 
 const DEADLINE: Duration = Duration::from_millis(1_500);
 /// What a busy machine may add to a deadline.
-const GRACE: Duration = Duration::from_millis(1_000);
+const GRACE: Duration = Duration::from_secs(1);
 
 const FAULTS: [Fault; 8] = [
     Fault::Reset,
@@ -45,12 +45,16 @@ struct Line {
 /// A client behind a proxy, and a user of its tenant.
 async fn line() -> Line {
     let world = World::start().await;
-    let server: SocketAddr = world.service.url()["http://".len()..].parse().unwrap();
-    let proxy = FaultProxy::before(server).await.unwrap();
+    let server: SocketAddr = world.service.url()["http://".len()..]
+        .parse()
+        .expect("well-formed");
+    let proxy = FaultProxy::before(server)
+        .await
+        .expect("loopback has a free port");
     let client = client(&proxy.url(), world.acme.key());
-    let acme = TenantId::parse("acme").unwrap();
-    let who = ChannelUser::new(PlatformKind::Custom, "mina").unwrap();
-    let mina = client.resolve(&acme, &who).await.unwrap().user_id;
+    let acme = TenantId::parse("acme").expect("well-formed");
+    let who = ChannelUser::new(PlatformKind::Custom, "mina").expect("a plain id");
+    let mina = client.resolve(&acme, &who).await.expect("resolves").user_id;
     Line {
         world,
         proxy,
@@ -68,8 +72,8 @@ fn client(url: &str, key: &str) -> Client {
         longest_wait: Duration::from_millis(100),
         ..Settings::default()
     };
-    let client = Client::builder(url, Keys::one(key).unwrap()).settings(settings);
-    client.build().unwrap()
+    let client = Client::builder(url, Keys::one(key).expect("a usable key")).settings(settings);
+    client.build().expect("a usable setup")
 }
 
 fn said(user: UserId, key: &str) -> NewTurn {
@@ -81,12 +85,15 @@ impl Line {
     async fn stored(&self) -> Vec<String> {
         let direct = client(&self.world.service.url(), self.world.acme.key());
         let mut query = RecentQuery {
-            limit: Limit::new(Limit::MAX).unwrap(),
+            limit: Limit::new(Limit::MAX).expect("not zero"),
             ..RecentQuery::default()
         };
         let mut texts = Vec::new();
         loop {
-            let page = direct.recent(&self.acme, self.mina, &query).await.unwrap();
+            let page = direct
+                .recent(&self.acme, self.mina, &query)
+                .await
+                .expect("reads");
             texts.extend(page.turns.into_iter().map(|turn| turn.user_message));
             match page.next {
                 Some(next) => query.before = Some(next),
@@ -94,7 +101,7 @@ impl Line {
             }
         }
         texts.reverse();
-        let usage = direct.usage(&self.acme, self.mina).await.unwrap();
+        let usage = direct.usage(&self.acme, self.mina).await.expect("reads");
         assert_eq!(usage.turn_count, texts.len() as u64);
         texts
     }
@@ -191,7 +198,7 @@ async fn after_answers(answered: &AtomicUsize, more: usize) {
             tokio::task::yield_now().await;
         }
     };
-    let met = tokio::time::timeout(Duration::from_secs(60), met).await;
+    let met = tokio::time::timeout(Duration::from_mins(1), met).await;
     met.expect("writers go on");
 }
 

@@ -12,10 +12,10 @@ pub(crate) fn wait(settings: &Settings, repetition: u32, ids: &dyn Ids) -> Durat
     let doubled = settings
         .first_wait
         .saturating_mul(2_u32.saturating_pow(repetition));
-    let full = doubled.min(settings.longest_wait);
+    let half = doubled.min(settings.longest_wait) / 2;
     let [a, b, ..] = ids.secret();
-    let part = u32::from(u16::from_be_bytes([a, b]));
-    full - full / 2 * part / u32::from(u16::MAX)
+    let part = f64::from(u16::from_be_bytes([a, b])) / f64::from(u16::MAX);
+    half + half.mul_f64(part)
 }
 
 #[cfg(test)]

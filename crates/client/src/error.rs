@@ -141,14 +141,15 @@ impl ClientError {
 /// A refusal means that nothing was done, but for those that a service gives while it does not know
 /// itself.
 fn effect_of(refusal: &Refusal) -> Effect {
-    match (refusal.code(), refusal.outcome) {
-        (_, Some(Outcome::NotStored)) => Effect::None,
-        (_, Some(Outcome::Unknown)) | (Some(Code::Unavailable | Code::Internal), None) => {
-            Effect::Unknown
-        }
-        (Some(_), None) => Effect::None,
-        (None, None) if (400..500).contains(&refusal.status) => Effect::None,
-        (None, None) => Effect::Unknown,
+    let unknown = match (refusal.outcome, refusal.code()) {
+        (Some(outcome), _) => outcome == Outcome::Unknown,
+        (None, Some(code)) => matches!(code, Code::Unavailable | Code::Internal),
+        (None, None) => !(400..500).contains(&refusal.status),
+    };
+    if unknown {
+        Effect::Unknown
+    } else {
+        Effect::None
     }
 }
 

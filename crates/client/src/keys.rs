@@ -100,8 +100,8 @@ mod tests {
 
     use super::*;
 
-    fn token(owner: KeyOwner) -> String {
-        let token = Token::assemble(&owner, KeyId::from_u128(1), &[7; 32]);
+    fn token(owner: &KeyOwner) -> String {
+        let token = Token::assemble(owner, KeyId::from_u128(1), &[7; 32]);
         token.reveal().to_owned()
     }
 
@@ -109,11 +109,11 @@ mod tests {
     fn a_tenants_own_key_comes_first_and_the_operators_only_where_it_is_needed() {
         let acme = TenantId::parse("acme").unwrap();
         let other = TenantId::parse("other").unwrap();
-        let own = token(KeyOwner::Tenant(acme.clone()));
+        let own = token(&KeyOwner::Tenant(acme.clone()));
         let keys = Keys::none();
         keys.set(acme.clone(), &own).unwrap();
         assert!(keys.of(&acme).is_some() && keys.of(&other).is_none());
-        keys.set_operator(&token(KeyOwner::Operator)).unwrap();
+        keys.set_operator(&token(&KeyOwner::Operator)).unwrap();
         assert!(!keys.of(&acme).unwrap().operator);
         assert!(keys.for_operators(&acme).unwrap().operator);
         assert!(keys.of(&other).unwrap().operator);

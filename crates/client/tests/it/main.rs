@@ -12,3 +12,4 @@ mod repeating;
 mod scanned;
 mod stub;
 mod subject;
+mod tls;

@@ -100,7 +100,7 @@ async fn read(
     size: u32,
 ) -> String {
     let mut query = RecentQuery {
-        limit: Limit::new(size).unwrap(),
+        limit: Limit::new(size).expect("not zero"),
         since,
         until,
         ..RecentQuery::default()

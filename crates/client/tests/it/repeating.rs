@@ -5,21 +5,25 @@ use std::time::{Duration, Instant};
 use throughline_client::{Client, ClientError, Keys, Settings};
 use throughline_conversation_memory::contract::turn;
 use throughline_conversation_memory::{
-    AppendError, ChannelKind, ChannelScope, ConversationMemory, MemoryError, RecentQuery,
+    AppendError, AppendOutcome, ChannelKind, ChannelScope, ConversationMemory, MemoryError,
+    RecentQuery,
 };
 use throughline_domain::{Actor, TenantId, UserId};
 use throughline_platform_identity::{MergeSource, PlatformIdentity};
+use throughline_tenancy::{Scope, TenantConfig};
 use throughline_wire::Code;
 use tokio::net::TcpListener;
 
 use crate::stub::{Say, Stub, acme, outcome, problem, quick, stored, with};
+use crate::subject::service;
 
 fn mina() -> UserId {
     UserId::from_u128(3)
 }
 
 fn scope() -> ChannelScope {
-    ChannelScope::new(ChannelKind::parse("slack-user").unwrap(), "C1").unwrap()
+    ChannelScope::new(ChannelKind::parse("slack-user").expect("well-formed"), "C1")
+        .expect("well-formed")
 }
 
 /// one key for every attempt.
@@ -249,4 +253,28 @@ async fn without_the_right_key_nothing_is_sent() {
         "{error:?}"
     );
     assert_eq!(stub.asked().len(), 0);
+}
+
+/// A key that is revoked loses no turn: what it could not store is told as not stored, and is stored
+/// under the next key.
+#[tokio::test]
+async fn a_key_is_replaced_while_the_client_runs() {
+    let service = service().await;
+    let acme = service.tenant("acme", TenantConfig::default()).await;
+    let mina = service.user(&acme).await;
+    let keys = Keys::none();
+    keys.set(acme.clone(), "tlk_acme:01HF7YAT000000000000000003:revoked")
+        .unwrap();
+    let client = Client::builder(&service.url, keys.clone()).build().unwrap();
+    let turn = turn(mina, "k").build();
+    let answer = client.append(&acme, turn.clone()).await;
+    let Err(error @ AppendError::Transport { .. }) = answer else {
+        panic!("{answer:?}");
+    };
+    let code = ClientError::behind(&error).and_then(ClientError::code);
+    assert_eq!(code, Some(Code::Unauthorized));
+    let key = service.key(&acme, &[Scope::TurnsWrite]).await;
+    keys.set(acme.clone(), &key).unwrap();
+    let stored = client.append(&acme, turn).await.expect("stored");
+    assert_eq!(stored.outcome, AppendOutcome::Stored);
 }

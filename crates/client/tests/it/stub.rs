@@ -92,8 +92,15 @@ impl Stub {
             asked: Mutex::default(),
         });
         let router = Router::new().fallback(say).with_state(heard.clone());
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0")
+            .await
+            .expect("loopback has a free port");
+        let url = format!(
+            "http://{}",
+            listener
+                .local_addr()
+                .expect("a bound socket has an address")
+        );
         TaskTracker::new().spawn(async move { axum::serve(listener, router).await });
         Self { url, heard }
     }
@@ -109,9 +116,9 @@ impl Stub {
     }
 
     pub(crate) fn client_with(&self, settings: Settings) -> Client {
-        let keys = Keys::one("a-key").unwrap();
+        let keys = Keys::one("a-key").expect("a usable key");
         let client = Client::builder(&self.url, keys).settings(settings);
-        client.build().unwrap()
+        client.build().expect("a usable setup")
     }
 }
 
@@ -126,15 +133,18 @@ pub(crate) fn quick() -> Settings {
 }
 
 pub(crate) fn acme() -> TenantId {
-    TenantId::parse("acme").unwrap()
+    TenantId::parse("acme").expect("well-formed")
 }
 
 async fn say(State(heard): State<Arc<Heard>>, request: Request) -> Response {
-    let (head, body) = request.into_parts();
-    let body = to_bytes(body, usize::MAX).await.unwrap().to_vec();
+    let (parts, body) = request.into_parts();
+    let body = to_bytes(body, usize::MAX)
+        .await
+        .expect("a whole body")
+        .to_vec();
     heard.asked.lock().push(Asked {
-        uri: head.uri.to_string(),
-        headers: head.headers,
+        uri: parts.uri.to_string(),
+        headers: parts.headers,
         body,
     });
     let next = {
@@ -150,9 +160,11 @@ async fn say(State(heard): State<Arc<Heard>>, request: Request) -> Response {
         return std::future::pending().await;
     };
     let mut response = Response::new(Body::from(body));
-    *response.status_mut() = StatusCode::from_u16(status).unwrap();
+    *response.status_mut() = StatusCode::from_u16(status).expect("a status");
     for (name, value) in headers {
-        response.headers_mut().append(name, value.parse().unwrap());
+        response
+            .headers_mut()
+            .append(name, value.parse().expect("well-formed"));
     }
     response
 }

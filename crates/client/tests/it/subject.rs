@@ -85,16 +85,16 @@ pub(crate) async fn service_with(
         ids.as_ref(),
         &registry,
     );
-    let memory = memory.unwrap();
+    let memory = memory.expect("registered once");
     let outbox = Arc::new(memory.outbox(store.clone()));
-    let metrics = QueueMetrics::register(&registry, None, clock.clone()).unwrap();
+    let metrics = QueueMetrics::register(&registry, None, clock.clone()).expect("registered once");
     let keeper = Keeper::new(outbox.clone(), None, Arc::new(metrics));
     let mut capabilities = Capabilities {
         identity: store.clone(),
         memory: Arc::new(memory),
         queue: Arc::new(keeper),
         outbox,
-        appends: Arc::new(AppendCounters::register(&registry).unwrap()),
+        appends: Arc::new(AppendCounters::register(&registry).expect("registered once")),
         raw: store.clone(),
         erasure: store.clone(),
         tenancy: store.clone(),
@@ -104,12 +104,20 @@ pub(crate) async fn service_with(
         jobs: Arc::new(NoJobs),
     };
     change(&mut capabilities, store.clone());
-    let router = router(capabilities, &settings, &registry, Draining::new()).unwrap();
+    let router =
+        router(capabilities, &settings, &registry, Draining::new()).expect("registered once");
     // The actor in whose name the suites act: over HTTP it is the key's.
-    let actor = Actor::parse("olga").unwrap();
-    let operator = store.mint_operator_key(&actor, "").await.unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
+    let actor = Actor::parse("olga").expect("well-formed");
+    let operator = store.mint_operator_key(&actor, "").await.expect("minted");
+    let listener = TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("loopback has a free port");
+    let url = format!(
+        "http://{}",
+        listener
+            .local_addr()
+            .expect("a bound socket has an address")
+    );
     TaskTracker::new().spawn(async move { axum::serve(listener, router).await });
     Service {
         store,
@@ -140,8 +148,10 @@ impl Service {
 
     /// A client with the operator's key.
     pub(crate) fn client(&self) -> Client {
-        let keys = Keys::one(&self.operator).unwrap();
-        Client::builder(&self.url, keys).build().unwrap()
+        let keys = Keys::one(&self.operator).expect("a usable key");
+        Client::builder(&self.url, keys)
+            .build()
+            .expect("a usable address")
     }
 
     pub(crate) async fn user(&self, tenant: &TenantId) -> UserId {
@@ -159,10 +169,10 @@ pub(crate) async fn subject() -> Subject {
     });
     let service = service.await;
     let keys = Keys::none();
-    keys.set_operator(&service.operator).unwrap();
+    keys.set_operator(&service.operator).expect("a usable key");
     let client = Client::builder(&service.url, keys.clone()).build();
     Subject {
-        client: Arc::new(client.unwrap()),
+        client: Arc::new(client.expect("a usable setup")),
         keys,
         service,
     }
@@ -172,7 +182,7 @@ impl Subject {
     async fn tenant(&self, name: &str, config: TenantConfig) -> TenantId {
         let tenant = self.service.tenant(name, config).await;
         let key = self.service.key(&tenant, &Scope::ALL).await;
-        self.keys.set(tenant.clone(), &key).unwrap();
+        self.keys.set(tenant.clone(), &key).expect("a usable key");
         tenant
     }
 }
