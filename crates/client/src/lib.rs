@@ -40,6 +40,11 @@ mod retry_after;
 mod settings;
 mod trace;
 
+/// The guide's examples are compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/client.md")]
+struct Guide;
+
 pub use client::{Client, ClientBuilder, InvalidSetup};
 pub use epochs::Epochs;
 pub use error::{ClientError, Effect};
