@@ -43,7 +43,7 @@ impl<'a> Call<'a> {
     }
 
     /// Sends a body that the service knows again when it comes twice.
-    pub(crate) fn put_once(tenant: &'a TenantId, path: String, body: &impl Serialize) -> Self {
+    pub(crate) fn idempotent(tenant: &'a TenantId, path: String, body: &impl Serialize) -> Self {
         Self::new(tenant, Method::POST, path, Repeat::Always).carrying(body)
     }
 

@@ -35,6 +35,9 @@ pub enum ClientError {
     /// The deadline passed before this could be sent.
     #[error("the deadline passed before the request could be sent")]
     NotSent,
+    /// What is asked for makes an address longer than any server takes; nothing was sent.
+    #[error("the request is too long for an address; ask for fewer channel kinds")]
+    TooLong,
     /// The service refused, and says why.
     #[error("the service refused with {}: {}", .0.word(), .0.detail)]
     Refused(Box<Refusal>),
@@ -103,6 +106,7 @@ impl ClientError {
             | Self::OperatorOnly
             | Self::WouldMerge
             | Self::NotConnected(_)
+            | Self::TooLong
             | Self::NotSent => Effect::None,
             Self::Refused(refusal) => effect_of(refusal),
             Self::Broken(_)
@@ -128,6 +132,7 @@ impl ClientError {
             | Self::OperatorOnly
             | Self::WouldMerge
             | Self::NotSent
+            | Self::TooLong
             | Self::Unreadable { .. } => false,
         }
     }

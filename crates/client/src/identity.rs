@@ -33,7 +33,7 @@ impl PlatformIdentity for Client {
         let body = ResolveBody {
             r#ref: ref_body(channel_user),
         };
-        let call = Call::put_once(tenant, paths::fill(paths::RESOLVE, tenant, &[]), &body);
+        let call = Call::idempotent(tenant, paths::fill(paths::RESOLVE, tenant, &[]), &body);
         let resolved = async {
             let answer: ResolveAnswer = self.send(&call, self.deadline()).await?.read()?;
             Ok(Resolved {

@@ -43,7 +43,7 @@ async fn keep(
         perhaps_kept: false,
         cause: Cause::new(fault),
     })?;
-    let call = Call::put_once(tenant, paths::fill(paths::OUTBOX, tenant, &[]), &body);
+    let call = Call::idempotent(tenant, paths::fill(paths::OUTBOX, tenant, &[]), &body);
     let kept = async {
         let answer = client.send(&call, by).await?;
         let queued: QueuedAnswer = answer.read()?;

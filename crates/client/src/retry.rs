@@ -118,7 +118,7 @@ impl Client {
     }
 
     async fn exchange(&self, call: &Call<'_>, key: &Key) -> Result<Answer, Attempt> {
-        let request = self.request(call, key);
+        let request = self.request(call, key)?;
         let response = self.0.connections.request(request).await.map_err(|error| {
             if error.is_connect() {
                 ClientError::NotConnected(Arc::new(error))
@@ -142,12 +142,13 @@ impl Client {
         judge(response)
     }
 
-    fn request(&self, call: &Call<'_>, key: &Key) -> Request<Full<Bytes>> {
+    fn request(&self, call: &Call<'_>, key: &Key) -> Result<Request<Full<Bytes>>, ClientError> {
         let mut request = Request::new(Full::new(call.body.clone().unwrap_or_default()));
         *request.method_mut() = call.method.clone();
         *request.uri_mut() = format!("{}{}", self.0.base, call.path)
             .parse()
-            .expect("the address was checked, the path is percent-encoded");
+            // The address was checked and the path is percent-encoded: only its length is left.
+            .map_err(|_| ClientError::TooLong)?;
         let headers = request.headers_mut();
         headers.insert(AUTHORIZATION, key.header.clone());
         headers.insert(ACCEPT, "application/json".parse().expect("plain ASCII"));
@@ -163,7 +164,7 @@ impl Client {
                 headers.insert(TRACESTATE, state);
             }
         }
-        request
+        Ok(request)
     }
 
     fn note_epoch(&self, call: &Call<'_>, headers: &HeaderMap) {

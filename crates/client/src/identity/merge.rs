@@ -59,7 +59,7 @@ pub(super) async fn propose(
     };
     let path = paths::fill(paths::MERGES, tenant, &[]);
     // The same open proposal again gives the first one's id.
-    let call = Call::put_once(tenant, path, &body).spoken_by(Speaker::Tenant);
+    let call = Call::idempotent(tenant, path, &body).spoken_by(Speaker::Tenant);
     let proposed = async {
         let answer = expect(client.send(&call, client.deadline()).await?, 202)?;
         Ok(answer.read::<ProposedAnswer>()?.review_id)

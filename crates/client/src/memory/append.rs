@@ -43,7 +43,7 @@ pub(super) async fn append_prepared(
     body: &impl serde::Serialize,
     by: Instant,
 ) -> Result<Appended, AppendError> {
-    let call = Call::put_once(tenant, paths::fill(paths::TURNS, tenant, &[]), body);
+    let call = Call::idempotent(tenant, paths::fill(paths::TURNS, tenant, &[]), body);
     let sent = async {
         let answer = client.send(&call, by).await?;
         // 202 is a turn that waits: not asked for, and not stored.

@@ -123,7 +123,7 @@ async fn send(
 ) -> Result<Vec<Answered>, Failed> {
     let turns = part.iter().map(|turn| turn.body.clone()).collect();
     let path = paths::fill(paths::BATCH, tenant, &[]);
-    let call = Call::put_once(tenant, path, &BatchBody { turns });
+    let call = Call::idempotent(tenant, path, &BatchBody { turns });
     let answer = client.send(&call, by).await?;
     let replies = batch_replies(&answer.body).map_err(|error| answer.unreadable(error))?;
     if answer.status != 200 || replies.len() != part.len() {

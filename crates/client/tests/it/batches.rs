@@ -1,5 +1,7 @@
 //! Many turns in as few requests as they need, one answer each.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use throughline_client::Settings;
 use throughline_conversation_memory::contract::turn;
@@ -179,6 +181,36 @@ async fn results_that_do_not_match_are_no_answers() {
             .append_batch(&acme(), Vec::new())
             .await
             .is_empty()
+    );
+    assert_eq!(stub.asked().len(), 1);
+}
+
+/// One deadline for all requests of a batch: what was sent may be stored, what was not sent is not.
+#[tokio::test]
+async fn a_batch_of_several_requests_has_one_deadline() {
+    let stub = Stub::saying([Say::Nothing]).await;
+    let client = stub.client_with(Settings {
+        deadline: Duration::from_millis(300),
+        batch_bytes: 1,
+        ..quick()
+    });
+    let start = Instant::now();
+    let answers = client.append_batch(&acme(), turns(mina(), 3, 1)).await;
+    assert!(
+        start.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        start.elapsed()
+    );
+    assert!(
+        matches!(
+            answers[..],
+            [
+                Err(AppendError::Timeout { .. }),
+                Err(AppendError::Transport { .. }),
+                Err(AppendError::Transport { .. }),
+            ]
+        ),
+        "{answers:?}"
     );
     assert_eq!(stub.asked().len(), 1);
 }

@@ -1,5 +1,9 @@
 //! Every case of the suites that can be told over HTTP, and by name those that cannot. A test keeps both
 //! lists together complete: a new case runs here or has its reason.
+//!
+//! The other suites (tenancy, outbox, retention, redaction, swept) are about traits that a store keeps and
+//! jobs use: leases, settlements and sweeps have no route, and what operators do with tenants, keys and dead
+//! letters is a surface of its own, not one of these traits.
 
 /// One test for each case, and the list of them.
 macro_rules! over_http {

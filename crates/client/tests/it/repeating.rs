@@ -278,3 +278,18 @@ async fn a_key_is_replaced_while_the_client_runs() {
     let stored = client.append(&acme, turn).await.expect("stored");
     assert_eq!(stored.outcome, AppendOutcome::Stored);
 }
+
+#[tokio::test]
+async fn what_no_address_can_hold_is_not_sent() {
+    let stub = Stub::saying([stored("k")]).await;
+    let kind = |n: u32| ChannelKind::parse(&format!("{n:064}")).unwrap();
+    let query = RecentQuery {
+        channel_kinds: (0..2_000).map(kind).collect(),
+        ..RecentQuery::default()
+    };
+    let error = stub.client().recent(&acme(), mina(), &query).await;
+    let error = error.unwrap_err();
+    let cause = ClientError::behind(&error);
+    assert!(matches!(cause, Some(ClientError::TooLong)), "{cause:?}");
+    assert_eq!(stub.asked().len(), 0);
+}
