@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use throughline_client::{Client, ClientError, Keys, Settings};
@@ -14,6 +14,7 @@ use throughline_conversation_memory::{
 use throughline_domain::{TenantId, UserId};
 use throughline_platform_identity::{ChannelUser, PlatformIdentity, PlatformKind};
 use throughline_tests::{Fault, FaultProxy, World};
+use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
 const DEADLINE: Duration = Duration::from_millis(1_500);
@@ -112,10 +113,10 @@ impl Line {
 /// its key is stored once; and no call takes longer than its deadline.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_acknowledged_append_is_stored_once_whatever_the_line_does() {
-    const WRITERS: usize = 4;
+    const WRITERS: u32 = 4;
     let line = Arc::new(line().await);
     let running = Arc::new(AtomicBool::new(true));
-    let answered = Arc::new(AtomicUsize::new(0));
+    let answered = Arc::new(Semaphore::new(0));
     let tasks = TaskTracker::new();
     let writers: Vec<_> = (0..WRITERS)
         .map(|writer| {
@@ -131,7 +132,7 @@ async fn every_acknowledged_append_is_stored_once_whatever_the_line_does() {
                     let answer = line.client.append(&line.acme, said(line.mina, &key)).await;
                     let took = start.elapsed();
                     assert!(took < DEADLINE + GRACE, "{took:?}: {answer:?}");
-                    answered.fetch_add(1, Ordering::SeqCst);
+                    answered.add_permits(1);
                     told.insert(key, answer);
                 }
                 told
@@ -191,15 +192,12 @@ async fn every_acknowledged_append_is_stored_once_whatever_the_line_does() {
     assert_eq!(stored.len(), told.len());
 }
 
-async fn after_answers(answered: &AtomicUsize, more: usize) {
-    let enough = answered.load(Ordering::SeqCst) + more;
-    let met = async {
-        while answered.load(Ordering::SeqCst) < enough {
-            tokio::task::yield_now().await;
-        }
-    };
-    let met = tokio::time::timeout(Duration::from_mins(1), met).await;
-    met.expect("writers go on");
+/// Waits for so many answers from now on.
+async fn after_answers(answered: &Semaphore, more: u32) {
+    answered.forget_permits(answered.available_permits());
+    let met = tokio::time::timeout(Duration::from_mins(1), answered.acquire_many(more)).await;
+    let met = met.expect("writers go on");
+    met.expect("nobody closes it").forget();
 }
 
 /// Reads and changes too: within the deadline, an error and never an empty answer (failures.md 34), and

@@ -127,6 +127,7 @@ impl Client {
             }
         })?;
         let (head, body) = response.into_parts();
+        self.note_epoch(call, &head.headers);
         let body = Limited::new(body, self.0.settings.answer_bytes);
         let body = body.collect().await;
         let body = body.map_err(|error| {
@@ -137,9 +138,7 @@ impl Client {
                 ClientError::Broken(Arc::from(error))
             }
         })?;
-        let response = Response::from_parts(head, body.to_bytes());
-        self.note_epoch(call, response.headers());
-        judge(response)
+        judge(Response::from_parts(head, body.to_bytes()))
     }
 
     fn request(&self, call: &Call<'_>, key: &Key) -> Result<Request<Full<Bytes>>, ClientError> {

@@ -1,6 +1,6 @@
 //! What travels beside the bodies: trace context there, the erasure epoch back.
 
-use throughline_client::TraceContext;
+use throughline_client::{Client, Keys, TraceContext};
 use throughline_conversation_memory::contract::turn;
 use throughline_conversation_memory::{ConversationMemory, RecentQuery};
 use throughline_domain::{Actor, UserId};
@@ -40,6 +40,20 @@ async fn the_callers_trace_context_goes_along_and_no_other() {
     assert_eq!(traced, [false, true, false]);
     assert_eq!(asked[1].headers["traceparent"], PARENT);
     assert_eq!(asked[1].headers["tracestate"], "a=1,b=2");
+}
+
+#[tokio::test]
+async fn a_host_may_keep_the_context_elsewhere() {
+    let stub = Stub::saying([stored("k")]).await;
+    let client = Client::builder(&stub.url, Keys::one("a-key").unwrap())
+        .traced_by(|| TraceContext::parse(PARENT).ok())
+        .build()
+        .unwrap();
+    let turn = turn(UserId::from_u128(3), "k").build();
+    client.append(&acme(), turn).await.expect("stored");
+    let asked = stub.asked();
+    assert_eq!(asked[0].headers["traceparent"], PARENT);
+    assert!(!asked[0].headers.contains_key("tracestate"));
 }
 
 /// D-09: whoever caches sees an erasure in the next answer, a refusal included.
