@@ -1,6 +1,7 @@
 //! What needs real processes: the built binary, a real Postgres, signals, several replicas.
 
 mod bench;
+mod client;
 mod commute;
 mod import;
 mod logs;

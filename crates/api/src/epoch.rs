@@ -9,8 +9,9 @@ use axum::response::Response;
 use moka::future::Cache;
 use throughline_domain::TenantId;
 use throughline_tenancy::Tenancy;
+use throughline_wire::headers;
 
-const HEADER: HeaderName = HeaderName::from_static("x-erasure-epoch");
+const HEADER: HeaderName = HeaderName::from_static(headers::ERASURE_EPOCH);
 /// How far an answer's epoch can be behind an erasure by another process.
 const FRESH_FOR: Duration = Duration::from_secs(1);
 const TENANTS: u64 = 10_000;

@@ -21,6 +21,11 @@ impl Cause {
     pub fn text(sentence: &'static str) -> Self {
         Self(sentence.into())
     }
+
+    /// The wrapped error, if it is of that type.
+    pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
+        self.0.downcast_ref()
+    }
 }
 
 impl fmt::Display for Cause {

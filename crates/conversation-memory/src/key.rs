@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 use throughline_domain::{TenantId, TextFault, check_text};
 
-use crate::ChannelScope;
+use crate::{ChannelKind, ChannelScope};
 
 /// A caller's key for one turn, unique within its tenant: 1..=128 characters, not blank, no NUL.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,17 +47,30 @@ impl ClientMessageId {
     /// SHA-256 of tenant, kind, scope and turn id, each with its length in front, so that no two
     /// different lists of parts glue to one text.
     pub fn from_turn_id(tenant: &TenantId, scope: &ChannelScope, turn_id: &str) -> Self {
+        let parts = [tenant.as_str(), scope.kind().as_str(), scope.id(), turn_id];
+        Self::hashed("t:", &parts)
+    }
+
+    /// The key for a channel's own message: `c:` and the SHA-256 of kind, workspace, channel and message
+    /// id. A channel that delivers a message again does so under another event id; these four stay, so
+    /// that the turn is stored once (failures.md 4). Use the id of the message that the turn answers.
+    pub fn from_channel_message(
+        kind: &ChannelKind,
+        workspace: &str,
+        channel: &str,
+        message_id: &str,
+    ) -> Self {
+        Self::hashed("c:", &[kind.as_str(), workspace, channel, message_id])
+    }
+
+    /// Each part goes in with its length in front.
+    fn hashed(prefix: &str, parts: &[&str]) -> Self {
         let mut hash = Sha256::new();
-        for part in [tenant.as_str(), scope.kind().as_str(), scope.id(), turn_id] {
+        for part in parts {
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part);
         }
-        let mut key = String::from("t:");
-        for byte in hash.finalize() {
-            use std::fmt::Write as _;
-            write!(key, "{byte:02x}").expect("writing to a String cannot fail");
-        }
-        Self(key)
+        Self(format!("{prefix}{}", hex::encode(hash.finalize())))
     }
 
     /// What a store keeps of the key of a deleted turn: the key itself can name a person, its SHA-256
@@ -79,7 +92,6 @@ impl ClientMessageId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ChannelKind;
 
     #[test]
     fn a_key_has_1_to_128_characters_however_many_bytes() {
@@ -103,5 +115,26 @@ mod tests {
         assert_eq!(key("a", "s", "t").as_str().len(), 66);
         assert_ne!(key("a", "sb", "c"), key("a", "s", "bc"));
         assert_ne!(key("a", "s", "t"), key("b", "s", "t"));
+    }
+
+    // failures.md 4 and 10
+    #[test]
+    fn a_message_delivered_again_has_the_same_key_and_no_other_message_has_it() {
+        let key = |kind: &str, workspace: &str, channel: &str, message: &str| {
+            let kind = ChannelKind::parse(kind).unwrap();
+            ClientMessageId::from_channel_message(&kind, workspace, channel, message)
+        };
+        let first = key("slack-user", "T1", "C1", "1700000000.000100");
+        assert_eq!(first, key("slack-user", "T1", "C1", "1700000000.000100"));
+        assert!(ClientMessageId::parse(first.as_str()).is_ok());
+        assert_ne!(first, key("teams-aad", "T1", "C1", "1700000000.000100"));
+        assert_ne!(
+            key("slack-user", "T", "1C", "1"),
+            key("slack-user", "T1", "C", "1")
+        );
+        assert_ne!(
+            key("slack-user", "T", "C1", "1"),
+            key("slack-user", "T", "C", "11")
+        );
     }
 }

@@ -6,7 +6,7 @@ use throughline_conversation_memory::BATCH_TURNS;
 use throughline_domain::{TurnId, UserId};
 use utoipa::ToSchema;
 
-use crate::{AppendAnswer, AppendBody, Code, Place, Problem, QueuedAnswer, from_json};
+use crate::{AppendAnswer, AppendBody, Code, Place, Problem, QueuedAnswer, Refusal, from_json};
 
 /// `POST /v1/tenants/{tenant}/turns/batch`. Each turn is decoded on its own, so that one of the wrong
 /// shape does not spoil its neighbours.
@@ -156,6 +156,50 @@ pub struct BatchAnswer {
     pub erasure_epoch: Option<u64>,
 }
 
+/// One result of a batch as a client reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BatchReply {
+    /// The turn is stored.
+    Stored(AppendAnswer),
+    /// The turn is queued.
+    Queued,
+    /// The turn is not stored, or nobody knows.
+    Refused(Refusal),
+    /// The result says nothing that this release understands.
+    Unreadable,
+}
+
+/// Reads the body of a [`BatchAnswer`], each result on its own, so that one in words of a newer release
+/// does not spoil its neighbours.
+pub fn batch_replies(body: &[u8]) -> Result<Vec<BatchReply>, serde_json::Error> {
+    #[derive(Deserialize)]
+    struct Answer {
+        results: Vec<Box<RawValue>>,
+    }
+    let answer: Answer = serde_json::from_slice(body)?;
+    Ok(answer.results.iter().map(|one| reply(one.get())).collect())
+}
+
+fn reply(result: &str) -> BatchReply {
+    #[derive(Deserialize)]
+    struct Refused {
+        error: Refusal,
+    }
+    if let Ok(refused) = serde_json::from_str::<Refused>(result) {
+        return BatchReply::Refused(refused.error);
+    }
+    let Ok(result) = serde_json::from_str::<BatchResult>(result) else {
+        return BatchReply::Unreadable;
+    };
+    if result.is_queued() {
+        return BatchReply::Queued;
+    }
+    match result.into_result() {
+        Some(Ok(answer)) => BatchReply::Stored(answer),
+        Some(Err(_)) | None => BatchReply::Unreadable,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use throughline_conversation_memory::{
@@ -216,6 +260,38 @@ mod tests {
         assert!(text.contains(r#""status":201,"message_id""#), "{text}");
         let read: BatchAnswer = serde_json::from_str(&text).unwrap();
         assert_eq!(read, answer);
-        assert_eq!(read.results[0].clone().into_result(), Some(Ok(stored)));
+        assert_eq!(
+            read.results[0].clone().into_result(),
+            Some(Ok(stored.clone()))
+        );
+        let replies = batch_replies(text.as_bytes()).unwrap();
+        assert_eq!(replies[0], BatchReply::Stored(stored));
+        let BatchReply::Refused(refusal) = &replies[1] else {
+            panic!("{replies:?}");
+        };
+        assert_eq!(refusal.code(), Some(Code::Gone));
+    }
+
+    #[test]
+    fn a_result_in_words_of_a_newer_release_costs_only_itself() {
+        let replies = batch_replies(
+            br#"{"results":[
+              {"status":409,"error":{"status":409,"code":"moonstruck"}},
+              {"status":201,"message_id":7},
+              {"status":299},
+              {"status":202,"client_message_id":"k","queued":true},
+              {"status":200,"message_id":"01HF7YAT000000000000000004",
+               "user_id":"01HF7YAT000000000000000003","duplicate":true,"client_message_id":"k"}]}"#,
+        )
+        .unwrap();
+        assert!(
+            matches!(&replies[0], BatchReply::Refused(refusal) if refusal.code().is_none()),
+            "{replies:?}"
+        );
+        assert_eq!(replies[1], BatchReply::Unreadable);
+        assert_eq!(replies[2], BatchReply::Unreadable);
+        assert_eq!(replies[3], BatchReply::Queued);
+        assert!(matches!(&replies[4], BatchReply::Stored(answer) if answer.duplicate));
+        assert!(batch_replies(b"{}").is_err());
     }
 }

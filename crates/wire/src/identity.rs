@@ -71,6 +71,10 @@ pub struct ResolveAnswer {
     /// The stable user.
     #[schema(value_type = String)]
     pub user_id: UserId,
+    /// The id the channel user was first seen under; another than `user_id` after a merge. A turn that
+    /// is appended under it goes back with it when the merge is undone.
+    #[schema(value_type = String)]
+    pub account_id: UserId,
     /// Whether this very call made them.
     pub is_new: bool,
 }

@@ -13,6 +13,7 @@ mod cursor;
 mod decode;
 mod erasure;
 mod fault;
+pub mod headers;
 mod identity;
 mod jobs;
 mod merge;
@@ -21,6 +22,7 @@ mod outbox;
 pub mod paths;
 mod problem;
 mod read;
+mod refusal;
 mod reserved;
 
 pub use admin::{
@@ -31,7 +33,7 @@ pub use append::{
     AppendAnswer, AppendBody, Author, CheckedAppend, KeySource, TurnText, author_ref,
 };
 pub use audit::{AuditAnswer, AuditEventAnswer};
-pub use batch::{BatchAnswer, BatchBody, BatchResult};
+pub use batch::{BatchAnswer, BatchBody, BatchReply, BatchResult, batch_replies};
 pub use claim::{ClaimBody, RevokedClaimAnswer};
 pub use code::{ALL_CODES, Code, UnknownCode};
 pub use cursor::{AuditCursor, Cursor, EntryCursor, Filters, InvalidCursor, NameCursor};
@@ -50,4 +52,5 @@ pub use merge::{
 pub use outbox::{OutboxAnswer, OutboxEntryAnswer, OutboxRunAnswer, QueuedAnswer};
 pub use problem::{Members, Outcome, Problem};
 pub use read::{ContextAnswer, HistoryAnswer, RecentAnswer, TurnBody};
+pub use refusal::Refusal;
 pub use reserved::{RESERVED, is_reserved};

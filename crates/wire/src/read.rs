@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use throughline_conversation_memory::{ContentForm, ContextBlock, Turn};
-use throughline_domain::{Json, Timestamp, TurnId};
+use throughline_domain::{Json, Timestamp, TurnId, UserId};
 use utoipa::ToSchema;
 
 /// One turn. Optional fields are absent when there is nothing.
@@ -14,6 +14,9 @@ pub struct TurnBody {
     pub id: TurnId,
     /// Its place in the tenant's commit order.
     pub seq: u64,
+    /// Whose it is: in a channel scope several people speak, and an erasure is about one of them.
+    #[schema(value_type = String)]
+    pub user_id: UserId,
     /// The channel.
     pub channel_kind: String,
     /// The conversation within the channel.
@@ -72,6 +75,7 @@ impl TryFrom<Turn> for TurnBody {
         Ok(Self {
             id: turn.id,
             seq: turn.seq,
+            user_id: turn.user_id,
             channel_kind: turn.scope.kind().as_str().to_owned(),
             channel_scope: turn.scope.id().to_owned(),
             canvas_session_id: turn.canvas.map(|canvas| canvas.as_str().to_owned()),

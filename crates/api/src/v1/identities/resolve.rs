@@ -20,6 +20,7 @@ pub(crate) async fn resolve(
     let resolved = result?;
     Ok(axum::Json(ResolveAnswer {
         user_id: resolved.user_id,
+        account_id: resolved.account_id,
         is_new: resolved.is_new,
     }))
 }

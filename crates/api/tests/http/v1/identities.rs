@@ -18,7 +18,10 @@ async fn a_first_sight_makes_a_user_and_later_ones_find_it() {
     let first = first.json();
     assert_eq!(first["is_new"], true);
     let again = service.post(RESOLVE, &person("U1")).await.json();
-    assert_eq!(again, json!({"user_id": first["user_id"], "is_new": false}));
+    let known = json!({
+        "user_id": first["user_id"], "account_id": first["user_id"], "is_new": false,
+    });
+    assert_eq!(again, known);
     let found = service
         .get("/v1/tenants/acme/identities?kind=slack-user&id=U1")
         .await;

@@ -39,7 +39,8 @@ async fn a_turn_has_every_field_of_the_contract_and_no_null() {
     );
     let expected = json!({
         "turns": [{
-            "id": stored["message_id"], "seq": stored["seq"], "channel_kind": "slack-user",
+            "id": stored["message_id"], "seq": stored["seq"], "user_id": stored["user_id"],
+            "channel_kind": "slack-user",
             "channel_scope": "C1", "canvas_session_id": "cv-7", "user_message": "hi",
             "assistant_answer": "ok", "tool_calls": [{"name": "search", "n": 1}],
             "metadata": {"a": null, "b": 1}, "created_at": "2023-11-14T22:13:19.995000Z",
