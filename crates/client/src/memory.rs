@@ -34,7 +34,8 @@ impl ConversationMemory for Client {
         append::append(self, tenant, &turn, self.deadline()).await
     }
 
-    /// In as many requests as their bytes need, one after the other, within one deadline. A request whose
+    /// In as many requests as their bytes need, one after the other, within one deadline; one that fails does
+    /// not keep the next from being sent, so its turns get their places later. A request whose
     /// answer was lost is repeated with the same keys, so its turns may be answered as duplicates of
     /// themselves.
     async fn append_batch(
