@@ -11,7 +11,8 @@ use http::Method;
 use throughline_domain::{Actor, MergeId, ReviewId, TenantId, Timestamp, UserId};
 use throughline_platform_identity::{
     ChannelUser, DecisionReason, IdentityError, MergeRecord, MergeSource, Merged, NormalizedEmail,
-    PlatformIdentity, PlatformUserId, Resolved, Review, ReviewQuery, RevokedClaim, Undone, User, Verdict,
+    PlatformIdentity, PlatformUserId, Resolved, Review, ReviewQuery, RevokedClaim, Undone, User,
+    Verdict,
 };
 use throughline_wire::{Code, LookupAnswer, RefBody, ResolveAnswer, ResolveBody, paths};
 
