@@ -1,0 +1,239 @@
+//! Writing a batch of one tenant's work to the memory service, and what its answers mean.
+
+mod answer;
+mod resolve;
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use throughline_conversation_memory::{
+    AppendError, Appended, Cause, ChannelScope, ClientMessageId, MemoryError, NewTurn, NotKept,
+    QueuedAppend,
+};
+use throughline_domain::{TenantId, Timestamp};
+
+use crate::MemoryService;
+use crate::line::Fate;
+use crate::report::{Outcome, Report};
+
+pub(crate) use answer::Answer;
+
+/// As many single turns are tried after a batch that failed as a whole, before the store counts as
+/// away: one turn that never gets through must not hold up its neighbours (failures.md 30).
+const PROBES: usize = 4;
+
+/// One write.
+#[derive(Clone)]
+pub(crate) enum Job {
+    Append(QueuedAppend),
+    /// The scope was cleared then.
+    Clear(ChannelScope, Timestamp),
+}
+
+impl Job {
+    pub(crate) fn scope(&self) -> &ChannelScope {
+        match self {
+            Self::Append(append) => append.turn().scope(),
+            Self::Clear(scope, _) => scope,
+        }
+    }
+}
+
+/// One delivery: to whom, for whom, how patiently, who hears of it.
+pub(crate) struct Delivery<'a> {
+    pub(crate) service: &'a MemoryService,
+    pub(crate) tenant: &'a TenantId,
+    pub(crate) deadline: Duration,
+    pub(crate) report: &'a Report,
+}
+
+impl Delivery<'_> {
+    /// One fate a job, in order. A clearing waits for the appends before it, and not for those of other
+    /// scopes. `again` says whose failures were counted before.
+    pub(crate) async fn run(&self, jobs: Vec<Job>, again: &[bool]) -> Vec<Fate> {
+        let mut fates = vec![Fate::Untried; jobs.len()];
+        let mut appends: Vec<usize> = Vec::new();
+        let mut held: HashSet<ChannelScope> = HashSet::new();
+        for (at, job) in jobs.iter().enumerate() {
+            match job {
+                Job::Append(_) => appends.push(at),
+                Job::Clear(scope, moment) => {
+                    let before = std::mem::take(&mut appends);
+                    self.append(&jobs, &before, again, &mut fates).await;
+                    let stuck = before.iter().filter(|at| fates[**at] != Fate::Done);
+                    held.extend(stuck.map(|at| jobs[*at].scope().clone()));
+                    if !held.contains(scope) {
+                        fates[at] = self.clear(scope, *moment, again[at]).await;
+                    }
+                }
+            }
+        }
+        self.append(&jobs, &appends, again, &mut fates).await;
+        charge(&mut fates);
+        fates
+    }
+
+    async fn append(&self, jobs: &[Job], at: &[usize], again: &[bool], fates: &mut [Fate]) {
+        if at.is_empty() {
+            return;
+        }
+        let turns = |at: &[usize]| -> Vec<QueuedAppend> {
+            let jobs = at.iter().map(|at| &jobs[*at]);
+            jobs.filter_map(|job| match job {
+                Job::Append(append) => Some(append.clone()),
+                Job::Clear(..) => None,
+            })
+            .collect()
+        };
+        let mut answers = self.offer(&turns(at)).await;
+        if at.len() > 1 && answers.iter().all(|answer| !answer.shows_life()) {
+            self.probe(&turns(at), &mut answers).await;
+        }
+        let answers = self.keep(turns(at), answers, at, again).await;
+        for (at, answer) in at.iter().zip(answers) {
+            fates[*at] = answer.fate();
+        }
+    }
+
+    /// One by one, as long as any of the first few shows life.
+    async fn probe(&self, appends: &[QueuedAppend], answers: &mut [Answer]) {
+        let mut alive = false;
+        for (tried, (append, answer)) in appends.iter().zip(answers).enumerate() {
+            if !alive && tried >= PROBES {
+                return;
+            }
+            let mut again = self.offer(std::slice::from_ref(append)).await;
+            if let Some(again) = again.pop() {
+                *answer = again;
+            }
+            alive |= answer.shows_life();
+        }
+    }
+
+    /// Asks the store.
+    async fn offer(&self, appends: &[QueuedAppend]) -> Vec<Answer> {
+        let (turns, mut answers) = self.resolved(appends).await;
+        if turns.is_empty() {
+            return answers.into_iter().flatten().collect();
+        }
+        let keys: Vec<ClientMessageId> = turns.iter().map(|turn| turn.key().clone()).collect();
+        let results = self.ask(turns, &keys).await;
+        let mut results = results.into_iter();
+        for answer in &mut answers {
+            if answer.is_none() {
+                *answer = results.next().map(Answer::from);
+            }
+        }
+        let lost = || Answer::lost("the store gave no answer for this turn");
+        answers
+            .into_iter()
+            .map(|answer| answer.unwrap_or_else(lost))
+            .collect()
+    }
+
+    async fn ask(
+        &self,
+        turns: Vec<NewTurn>,
+        keys: &[ClientMessageId],
+    ) -> Vec<Result<Appended, AppendError>> {
+        let asked = self.service.memory.append_batch(self.tenant, turns);
+        let late = |key: &ClientMessageId| {
+            Err(AppendError::Timeout {
+                key: key.clone(),
+                cause: Cause::text("no answer within the adapter's own deadline"),
+            })
+        };
+        let answer = tokio::time::timeout(self.deadline, asked).await;
+        answer.unwrap_or_else(|_| keys.iter().map(late).collect())
+    }
+
+    /// Reports every answer, and puts what the store did not take into its outbox, if it has one.
+    async fn keep(
+        &self,
+        appends: Vec<QueuedAppend>,
+        mut answers: Vec<Answer>,
+        at: &[usize],
+        again: &[bool],
+    ) -> Vec<Answer> {
+        for ((append, answer), at) in appends.iter().zip(&answers).zip(at) {
+            self.report
+                .answered(self.tenant, append, answer.outcome(), again[*at]);
+        }
+        let Some(outbox) = &self.service.outbox else {
+            return answers;
+        };
+        let lost = |answer: &Answer| !answer.shows_life();
+        let left: Vec<usize> = (0..answers.len())
+            .filter(|at| lost(&answers[*at]))
+            .collect();
+        if left.is_empty() {
+            return answers;
+        }
+        let asked: Vec<QueuedAppend> = left.iter().map(|at| appends[*at].clone()).collect();
+        let kept = outbox.keep(self.tenant, asked);
+        let Ok(kept) = tokio::time::timeout(self.deadline, kept).await else {
+            return answers;
+        };
+        for (at, kept) in left.into_iter().zip(kept) {
+            match kept {
+                Ok(()) => answers[at] = Answer::Queued,
+                Err(NotKept::Unavailable { .. }) => {}
+                Err(refused) => {
+                    let refused = Answer::Refused(Box::new(refused));
+                    self.report
+                        .answered(self.tenant, &appends[at], refused.outcome(), false);
+                    answers[at] = refused;
+                }
+            }
+        }
+        answers
+    }
+
+    async fn clear(&self, scope: &ChannelScope, at: Timestamp, again: bool) -> Fate {
+        let asked = self.service.memory.clear(self.tenant, scope);
+        match tokio::time::timeout(self.deadline, asked).await {
+            // Where there is no tenant there is nothing to come back.
+            Ok(Ok(()) | Err(MemoryError::UnknownTenant(_))) => {
+                self.report.cleared(self.tenant, scope, at);
+                Fate::Done
+            }
+            Ok(Err(error)) => {
+                self.report.clear_failed(self.tenant, &error, again);
+                Fate::Away
+            }
+            Err(late) => {
+                self.report.clear_failed(self.tenant, &late, again);
+                Fate::Away
+            }
+        }
+    }
+}
+
+/// What failed while others got through failed by itself.
+fn charge(fates: &mut [Fate]) {
+    if fates.contains(&Fate::Done) {
+        for fate in fates.iter_mut().filter(|fate| **fate == Fate::Away) {
+            *fate = Fate::Failed;
+        }
+    }
+}
+
+impl Answer {
+    fn outcome(&self) -> Outcome<'_> {
+        match self {
+            Self::Stored(id, user) => Outcome::Stored(*id, *user),
+            Self::Committed(id, cause) => Outcome::Committed(*id, cause),
+            Self::Refused(reason) => Outcome::Refused(reason.as_ref()),
+            Self::Queued => Outcome::Queued,
+            Self::Lost(failure, cause) => Outcome::Lost(*failure, cause.as_ref()),
+        }
+    }
+
+    fn fate(&self) -> Fate {
+        if self.shows_life() {
+            Fate::Done
+        } else {
+            Fate::Away
+        }
+    }
+}
