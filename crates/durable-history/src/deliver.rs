@@ -14,7 +14,7 @@ use throughline_domain::{TenantId, Timestamp};
 
 use crate::MemoryService;
 use crate::line::Fate;
-use crate::report::{Outcome, Report};
+use crate::report::{Outcome, Report, clear_failed};
 
 pub(crate) use answer::Answer;
 
@@ -25,7 +25,7 @@ const PROBES: usize = 4;
 /// One write.
 #[derive(Clone)]
 pub(crate) enum Job {
-    Append(QueuedAppend),
+    Append(Box<QueuedAppend>),
     /// The scope was cleared then.
     Clear(ChannelScope, Timestamp),
 }
@@ -80,7 +80,7 @@ impl Delivery<'_> {
         let turns = |at: &[usize]| -> Vec<QueuedAppend> {
             let jobs = at.iter().map(|at| &jobs[*at]);
             jobs.filter_map(|job| match job {
-                Job::Append(append) => Some(append.clone()),
+                Job::Append(append) => Some(QueuedAppend::clone(append)),
                 Job::Clear(..) => None,
             })
             .collect()
@@ -157,7 +157,7 @@ impl Delivery<'_> {
     ) -> Vec<Answer> {
         for ((append, answer), at) in appends.iter().zip(&answers).zip(at) {
             self.report
-                .answered(self.tenant, append, answer.outcome(), again[*at]);
+                .answered(self.tenant, append, &answer.outcome(), again[*at]);
         }
         let Some(outbox) = &self.service.outbox else {
             return answers;
@@ -181,7 +181,7 @@ impl Delivery<'_> {
                 Err(refused) => {
                     let refused = Answer::Refused(Box::new(refused));
                     self.report
-                        .answered(self.tenant, &appends[at], refused.outcome(), false);
+                        .answered(self.tenant, &appends[at], &refused.outcome(), false);
                     answers[at] = refused;
                 }
             }
@@ -198,11 +198,11 @@ impl Delivery<'_> {
                 Fate::Done
             }
             Ok(Err(error)) => {
-                self.report.clear_failed(self.tenant, &error, again);
+                clear_failed(self.tenant, &error, again);
                 Fate::Away
             }
             Err(late) => {
-                self.report.clear_failed(self.tenant, &late, again);
+                clear_failed(self.tenant, &late, again);
                 Fate::Away
             }
         }

@@ -16,7 +16,8 @@ struct Clearing {
 #[derive(Serialize, Deserialize)]
 struct Scope {
     channel_kind: String,
-    channel_scope: String,
+    #[serde(rename = "channel_scope")]
+    id: String,
     at_us: i64,
 }
 
@@ -28,7 +29,7 @@ pub(crate) fn clearing(scope: &ChannelScope, at: Timestamp) -> Vec<u8> {
         v: VERSION,
         clear: Scope {
             channel_kind: scope.kind().as_str().to_owned(),
-            channel_scope: scope.id().to_owned(),
+            id: scope.id().to_owned(),
             at_us: at.as_micros(),
         },
     };
@@ -39,14 +40,14 @@ pub(crate) fn clearing(scope: &ChannelScope, at: Timestamp) -> Vec<u8> {
 pub(crate) fn read(payload: &[u8]) -> Option<Job> {
     let text = std::str::from_utf8(payload).ok()?;
     if let Ok(append) = QueuedAppend::decode(text) {
-        return Some(Job::Append(append));
+        return Some(Job::Append(Box::new(append)));
     }
     let clearing: Clearing = serde_json::from_str(text).ok()?;
     if clearing.v != VERSION {
         return None;
     }
     let kind = ChannelKind::parse(&clearing.clear.channel_kind).ok()?;
-    let scope = ChannelScope::new(kind, &clearing.clear.channel_scope).ok()?;
+    let scope = ChannelScope::new(kind, &clearing.clear.id).ok()?;
     Some(Job::Clear(
         scope,
         Timestamp::from_micros(clearing.clear.at_us),

@@ -1,5 +1,6 @@
 //! The history that a channel plugin takes in the place of the plain one.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -190,7 +191,7 @@ impl DurableConversationHistory {
     }
 
     fn channel_scope(&self, scope: &str) -> Result<ChannelScope, InvalidName> {
-        ChannelScope::new(self.shared.kind.clone(), &without_nul(scope))
+        ChannelScope::new(self.shared.kind.clone(), scope)
     }
 
     /// The key that every attempt to write the turn has: the channel's own, or a new one.
@@ -218,12 +219,22 @@ struct Target {
     author: QueuedAuthor,
 }
 
+/// The scope under the name that the store can keep: here and there it must be the same (T-60).
+fn nameable(scope: &str) -> Cow<'_, str> {
+    if scope.contains('\0') {
+        Cow::Owned(without_nul(scope))
+    } else {
+        Cow::Borrowed(scope)
+    }
+}
+
 #[async_trait]
 impl ConversationHistory for DurableConversationHistory {
     async fn get(&self, scope: &str) -> Vec<HistoryTurn> {
         if scope.is_empty() {
             return Vec::new();
         }
+        let scope = &*nameable(scope);
         let context = TurnContext::current();
         self.heed_epoch(&context.tenant);
         let shared = &self.shared;
@@ -236,7 +247,7 @@ impl ConversationHistory for DurableConversationHistory {
             return found.turns;
         };
         self.hydrations
-            .hydrate(shared, &service, &target.tenant, &target.scope, scope)
+            .hydrate(shared, &service, &target.tenant, &target.scope)
             .await;
         let now = shared.clock.now();
         shared.hot.get(&context.tenant, scope, now).turns
@@ -246,6 +257,7 @@ impl ConversationHistory for DurableConversationHistory {
         if scope.is_empty() || turn.is_empty() {
             return;
         }
+        let scope = &*nameable(scope);
         let context = TurnContext::current();
         self.heed_epoch(&context.tenant);
         let now = self.shared.clock.now();
@@ -286,6 +298,7 @@ impl ConversationHistory for DurableConversationHistory {
     /// The store learns of it like of a turn, behind the turns before it. Until it does, nothing of
     /// before comes back here (T-24).
     fn clear(&self, scope: &str) {
+        let scope = &*nameable(scope);
         let shared = &self.shared;
         let tenant = TurnContext::current().tenant;
         let named = self.channel_scope(scope).ok();
@@ -302,17 +315,19 @@ impl ConversationHistory for DurableConversationHistory {
     fn mark_pending_decision(&self, scope: &str, topic: &str) {
         if !scope.is_empty() {
             let owner = TurnContext::current().tenant;
-            self.shared.hot.mark_decision(&owner, scope, topic);
+            self.shared
+                .hot
+                .mark_decision(&owner, &nameable(scope), topic);
         }
     }
 
     fn pending_decision(&self, scope: &str) -> Option<String> {
         let owner = TurnContext::current().tenant;
-        self.shared.hot.decision(&owner, scope)
+        self.shared.hot.decision(&owner, &nameable(scope))
     }
 
     fn clear_pending_decision(&self, scope: &str) {
         let owner = TurnContext::current().tenant;
-        self.shared.hot.clear_decision(&owner, scope);
+        self.shared.hot.clear_decision(&owner, &nameable(scope));
     }
 }

@@ -249,10 +249,4 @@ impl Hot {
             .lock()
             .change(owner, |scopes, _| scopes.clear_decision(scope));
     }
-
-    /// Scopes with turns.
-    #[cfg(test)]
-    pub(crate) fn scopes(&self) -> usize {
-        self.state.lock().scopes
-    }
 }

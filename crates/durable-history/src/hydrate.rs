@@ -18,13 +18,16 @@ use crate::shared::Shared;
 /// So often a read is tried because somebody was erased or a scope cleared while it went on.
 const READS: u32 = 3;
 
+/// Who goes through reads alone.
+type Turnstiles = HashMap<(TenantId, ChannelScope), Arc<Turnstile<()>>>;
+
 /// The reads that go on: a scope that several callers find cold at once is read once.
 #[derive(Default)]
-pub(crate) struct Hydrations(Mutex<HashMap<(TenantId, ChannelScope), Arc<Turnstile<()>>>>);
+pub(crate) struct Hydrations(Mutex<Turnstiles>);
 
 impl Hydrations {
     /// Hydrates the scope unless it is warm when its turn comes. Waits no longer than the deadline, and
-    /// not at all while the store is known to be away. `name` is the scope's own in the ring. A read that is too late is given up; the scope
+    /// not at all while the store is known to be away. A read that is too late is given up; the scope
     /// stays cold, and the next `get` tries again.
     pub(crate) async fn hydrate(
         &self,
@@ -32,7 +35,6 @@ impl Hydrations {
         service: &MemoryService,
         tenant: &TenantId,
         scope: &ChannelScope,
-        name: &str,
     ) {
         if is_paused(shared) {
             return;
@@ -42,8 +44,8 @@ impl Hydrations {
         let read = async {
             let _alone = turnstile.lock().await;
             // Whoever was before may have found the store away.
-            if !is_paused(shared) && is_cold(shared, tenant, name) {
-                read(shared, service, tenant, scope, name).await
+            if !is_paused(shared) && is_cold(shared, tenant, scope) {
+                read(shared, service, tenant, scope).await
             } else {
                 Ok(())
             }
@@ -76,8 +78,8 @@ fn is_paused(shared: &Shared) -> bool {
     paused.is_some_and(|until| Instant::now() < until)
 }
 
-fn is_cold(shared: &Shared, tenant: &TenantId, name: &str) -> bool {
-    shared.hot.is_cold(&Some(tenant.clone()), name)
+fn is_cold(shared: &Shared, tenant: &TenantId, scope: &ChannelScope) -> bool {
+    shared.hot.is_cold(&Some(tenant.clone()), scope.id())
 }
 
 async fn read(
@@ -85,7 +87,6 @@ async fn read(
     service: &MemoryService,
     tenant: &TenantId,
     scope: &ChannelScope,
-    name: &str,
 ) -> Result<(), MemoryError> {
     if let Some(spool) = &shared.spool {
         // What the process before this one left on disk belongs to the past that is asked for.
@@ -100,7 +101,7 @@ async fn read(
         let turns = service.memory.history(tenant, scope, limit).await?;
         // The answer may carry a newer epoch, and may have been read before it.
         shared.heed_epoch(service, tenant);
-        if merge(shared, tenant, name, &turns, as_of) {
+        if merge(shared, tenant, scope, &turns, as_of) {
             let found = if turns.is_empty() {
                 Hydrated::Empty
             } else {
@@ -114,14 +115,20 @@ async fn read(
     Ok(())
 }
 
-fn merge(shared: &Shared, tenant: &TenantId, name: &str, turns: &[Turn], as_of: AsOf) -> bool {
+fn merge(
+    shared: &Shared,
+    tenant: &TenantId,
+    scope: &ChannelScope,
+    turns: &[Turn],
+    as_of: AsOf,
+) -> bool {
     let now = shared.clock.now();
     let hydration = Hydration {
         turns,
         not_before: now.minus(shared.config.hydrate_max_age),
         as_of,
     };
-    shared.hot.hydrate(tenant, name, &hydration, now)
+    shared.hot.hydrate(tenant, scope.id(), &hydration, now)
 }
 
 fn failed(shared: &Shared, tenant: &TenantId, error: &(dyn Error + Send + Sync + 'static)) {

@@ -131,16 +131,15 @@ impl Line {
         dropped
     }
 
-    /// Tenants that have something to write now. `None` for the moment: nothing is due later.
+    /// Tenants that have something to write now, and when the next others do.
     pub(crate) fn due(&self, now: Instant) -> (Vec<TenantId>, Option<Instant>) {
         let state = self.state.lock();
         let mut due = Vec::new();
         let mut next: Option<Instant> = None;
-        for (tenant, line) in &state.tenants {
-            match line.due_at() {
-                None => {}
-                Some(at) if at.is_some_and(|at| at > now) => next = next.min(at).or(at),
-                Some(_) => due.push(tenant.clone()),
+        for (tenant, line) in state.tenants.iter().filter(|(_, line)| line.is_ready()) {
+            match line.not_before() {
+                Some(at) if at > now => next = Some(next.map_or(at, |next| next.min(at))),
+                _ => due.push(tenant.clone()),
             }
         }
         (due, next)

@@ -50,6 +50,7 @@ pub struct HistoryMetrics {
     failed: IntGauge,
     bytes: IntGauge,
     spool_entries: IntGauge,
+    spool_set_aside: IntGauge,
     spool_bytes: IntGauge,
 }
 
@@ -95,6 +96,10 @@ impl HistoryMetrics {
                 "ccm_history_spool_entries",
                 "Turns and clearings that wait on this machine's disk.",
             )?,
+            spool_set_aside: IntGauge::new(
+                "ccm_history_spool_set_aside",
+                "Entries on this machine's disk that are not tried any more.",
+            )?,
             spool_bytes: IntGauge::new(
                 "ccm_history_spool_bytes",
                 "What the entries on this machine's disk are charged.",
@@ -118,6 +123,7 @@ impl HistoryMetrics {
             &metrics.failed,
             &metrics.bytes,
             &metrics.spool_entries,
+            &metrics.spool_set_aside,
             &metrics.spool_bytes,
         ] {
             registry.register(Box::new(gauge.clone()))?;
@@ -152,11 +158,12 @@ impl HistoryMetrics {
         self.bytes.add(level(to.bytes) - level(from.bytes));
     }
 
-    pub(crate) fn spool(&self, entries: u64, bytes: u64) {
-        self.spool_entries
-            .set(i64::try_from(entries).unwrap_or(i64::MAX));
+    pub(crate) fn spool(&self, stats: &throughline_spool::Stats) {
+        let level = |count| i64::try_from(count).unwrap_or(i64::MAX);
+        self.spool_entries.set(level(stats.pending.entries));
+        self.spool_set_aside.set(level(stats.set_aside.entries));
         self.spool_bytes
-            .set(i64::try_from(bytes).unwrap_or(i64::MAX));
+            .set(level(stats.pending.bytes + stats.set_aside.bytes));
     }
 }
 

@@ -42,10 +42,10 @@ impl Report {
         &self,
         tenant: &TenantId,
         append: &QueuedAppend,
-        outcome: Outcome<'_>,
+        outcome: &Outcome<'_>,
         again: bool,
     ) {
-        match outcome {
+        match *outcome {
             Outcome::Stored(id, user) => self.stored(tenant, append, id, Some(user)),
             Outcome::Committed(id, cause) => {
                 self.metrics.write_failed(WriteFailure::Committed);
@@ -107,18 +107,14 @@ impl Report {
     pub(crate) fn cleared(&self, tenant: &TenantId, scope: &ChannelScope, at: Timestamp) {
         self.hot.cleared(tenant, scope.id(), at);
     }
+}
 
-    pub(crate) fn clear_failed(
-        &self,
-        tenant: &TenantId,
-        error: &(dyn Error + 'static),
-        again: bool,
-    ) {
-        if !again {
-            tracing::warn!(
-                tenant.id = %tenant, error,
-                "a scope could not be cleared in conversation memory; it is tried again"
-            );
-        }
+/// `again`: it was told of before.
+pub(crate) fn clear_failed(tenant: &TenantId, error: &(dyn Error + 'static), again: bool) {
+    if !again {
+        tracing::warn!(
+            tenant.id = %tenant, error,
+            "a scope could not be cleared in conversation memory; it is tried again"
+        );
     }
 }

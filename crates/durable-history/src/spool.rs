@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use futures_util::future::join_all;
 use throughline_domain::{Clock, Ids, TenantId, UserId};
 use throughline_spool::{
     NewEntry, OpenError, Overflow, Queued, Spool, SpoolConfig, SpoolError, SpoolKey,
@@ -67,6 +66,11 @@ impl HistorySpool {
         }))
     }
 
+    /// The spool itself, for whoever looks after what was set aside in it.
+    pub fn spool(&self) -> &Spool {
+        &self.spool
+    }
+
     /// Closes the file. For the host, once its adapters are shut down.
     pub async fn close(&self) -> Result<(), SpoolError> {
         self.spool.close().await
@@ -79,8 +83,8 @@ impl HistorySpool {
         jobs: &[Job],
         ids: &dyn Ids,
     ) -> Vec<Spooled> {
-        let entries = jobs.iter().map(|job| entry(tenant, job, ids));
-        let kept = join_all(entries.map(|entry| self.spool.enqueue(entry))).await;
+        let entries = jobs.iter().map(|job| entry(tenant, job, ids)).collect();
+        let kept = self.spool.enqueue_in_order(entries).await;
         self.arrived.notify_one();
         let spooled = |queued| match queued {
             Ok(Queued::New(_) | Queued::Again(_) | Queued::SetAside(_)) => Spooled::Kept,
@@ -128,10 +132,7 @@ impl HistorySpool {
     /// Brings the metrics up to date.
     pub(crate) fn show(&self, metrics: &HistoryMetrics) {
         let stats = self.spool.stats();
-        metrics.spool(
-            stats.pending.entries,
-            stats.pending.bytes + stats.set_aside.bytes,
-        );
+        metrics.spool(&stats);
         let before = self
             .dropped
             .fetch_max(stats.dropped_total, Ordering::SeqCst);

@@ -13,6 +13,9 @@ tokio::task_local! {
     static CURRENT: TurnContext;
 }
 
+/// What identity said of one sender.
+type Answered = ((TenantId, PlatformUserId), Resolved);
+
 /// The context of one turn. Everything may be absent: then nothing crosses channels, and nothing fails.
 ///
 /// A task-local does not follow a spawned task (T-48). What the history needs of it is taken when `append`
@@ -29,7 +32,7 @@ pub struct TurnContext {
     /// The canvas the turn belongs to.
     pub canvas: Option<CanvasSessionId>,
     /// Shared by the clones of one turn's context and gone with them.
-    resolved: Arc<Mutex<Vec<((TenantId, PlatformUserId), Resolved)>>>,
+    resolved: Arc<Mutex<Vec<Answered>>>,
 }
 
 impl TurnContext {
@@ -90,7 +93,7 @@ impl TurnContext {
             return Ok(resolved);
         }
         let resolved = identity.resolve(tenant, user).await?;
-        self.resolved.lock().push((key, resolved.clone()));
+        self.resolved.lock().push((key, resolved));
         Ok(resolved)
     }
 }

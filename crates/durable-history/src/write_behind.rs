@@ -115,7 +115,7 @@ impl Batch {
 
 fn job(work: &Work) -> Result<Job, throughline_conversation_memory::InvalidTurn> {
     Ok(match work {
-        Work::Append(turn) => Job::Append(turn.to_append()?),
+        Work::Append(turn) => Job::Append(Box::new(turn.to_append()?)),
         Work::Clear(scope, at) => Job::Clear(scope.clone(), *at),
     })
 }

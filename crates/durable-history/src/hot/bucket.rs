@@ -7,6 +7,7 @@ use throughline_conversation_memory::{ClientMessageId, ContentForm, RedactionSta
 use throughline_domain::{Timestamp, TurnId, UserId};
 
 use super::Hydration;
+use crate::captured::without_nul;
 use crate::{HistoryTurn, Projection};
 
 /// A turn in the ring.
@@ -47,8 +48,8 @@ impl HotTurn {
         }
         let masked = stored.redaction.state() == RedactionState::Redacted
             || stored.form == ContentForm::Masked;
-        let same_texts = *self.user_message == *stored.user_message
-            && *self.assistant_answer == *stored.assistant_answer;
+        let same_texts = is_text(&self.user_message, &stored.user_message)
+            && is_text(&self.assistant_answer, &stored.assistant_answer);
         self.at == stored.created_at && (same_texts || masked)
     }
 
@@ -60,6 +61,11 @@ impl HotTurn {
             projection: self.projection,
         }
     }
+}
+
+/// Whether the store's text is this one, NUL replaced (T-60).
+fn is_text(here: &str, stored: &str) -> bool {
+    here == stored || (here.contains('\0') && without_nul(here) == stored)
 }
 
 /// The turns, and how they are used.

@@ -63,9 +63,14 @@ impl TenantLine {
         });
     }
 
-    /// When its work is due: `None` when there is none to take, `Some(None)` at once.
-    pub(super) fn due_at(&self) -> Option<Option<Instant>> {
-        (!self.busy && !self.entries.is_empty()).then_some(self.not_before)
+    /// Whether there is work to take, once it is due.
+    pub(super) fn is_ready(&self) -> bool {
+        !self.busy && !self.entries.is_empty()
+    }
+
+    /// When its work is due; `None` at once.
+    pub(super) fn not_before(&self) -> Option<Instant> {
+        self.not_before
     }
 
     /// Scopes whose head was tried least often come first, so that one turn that never gets through

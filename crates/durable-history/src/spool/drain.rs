@@ -90,7 +90,13 @@ async fn round(
         away = !rest.is_empty() && verdicts.is_empty();
         untried.extend(rest);
         let settled = spool.spool.settle(verdicts).await;
-        settled.map_err(|error| unusable(&error))?;
+        let settled = settled.map_err(|error| unusable(&error))?;
+        if settled.set_aside > 0 {
+            tracing::error!(
+                tenant.id = %tenant, entries = settled.set_aside,
+                "turns were set aside in the spool: they failed too often or cannot be read"
+            );
+        }
     }
     // If this fails their lease ends by itself.
     let _ = spool.spool.release(untried).await;
