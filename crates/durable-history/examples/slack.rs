@@ -14,7 +14,7 @@ use throughline_platform_identity::{ChannelUser, PlatformKind};
 
 /// What the channel delivers.
 struct Event<'a> {
-    event_id: &'a str,
+    delivery: &'a str,
     channel: &'a str,
     /// The message's own id: its moment, unique in the channel.
     ts: &'a str,
@@ -61,8 +61,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let now = SystemClock.now().as_millis() / 1_000;
     let [first, second] = [1, 2].map(|n| format!("{now}.00{n}000"));
     let (first, second) = (first.as_str(), second.as_str());
-    let said = |event_id, ts, text| Event {
-        event_id,
+    let said = |delivery, ts, text| Event {
+        delivery,
         channel: "C024",
         ts,
         thread_ts: first,
@@ -79,7 +79,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut turns = 0;
     for event in &events {
         turns = on_event(&history, &memory.tenant, event).await?;
-        println!("{}: {} → {turns} turns", event.event_id, event.text);
+        println!("{}: {} → {turns} turns", event.delivery, event.text);
     }
     history.flush().await;
     assert_eq!(turns, 2, "four deliveries of two messages");

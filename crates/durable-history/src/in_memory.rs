@@ -41,9 +41,10 @@ impl ConversationHistory for InMemoryHistory {
             return;
         }
         let now = self.clock.now();
+        let message_id = turn.named().map(str::to_owned);
         let hot = HotTurn {
             at: turn.at(now),
-            message_id: turn.message_id,
+            message_id,
             key: None,
             id: None,
             user: None,

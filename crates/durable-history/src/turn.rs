@@ -47,6 +47,12 @@ impl FinishedTurn {
         self
     }
 
+    /// The channel's id of the message. A blank one is none: it would make all turns one (failures.md 11).
+    pub(crate) fn named(&self) -> Option<&str> {
+        let id = self.message_id.as_deref();
+        id.filter(|id| !id.trim().is_empty())
+    }
+
     /// Whether there is nothing in it.
     pub(crate) fn is_empty(&self) -> bool {
         self.user_message.is_empty() && self.assistant_answer.is_empty()

@@ -8,6 +8,7 @@ mod context;
 mod erasure;
 mod flaky;
 mod hydration;
+mod killed;
 mod latency;
 mod line;
 mod metrics;

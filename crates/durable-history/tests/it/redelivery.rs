@@ -41,6 +41,19 @@ async fn a_message_delivered_twice_is_one_turn() {
     }
 }
 
+// failures.md 11: a blank id names nothing.
+#[tokio::test(start_paused = true)]
+async fn turns_with_a_blank_id_are_turns_of_their_own() {
+    let world = World::new().await;
+    let history = world.history();
+    for blank in ["", " ", ""] {
+        hear(&world, &history, slack("hello", blank)).await;
+    }
+    history.flush().await;
+    assert_eq!(world.get(&history, "C1/1700.0001").await.len(), 3);
+    assert_eq!(world.stored("C1/1700.0001").await.len(), 3);
+}
+
 // The second delivery is the only copy: the process that had the first one is gone.
 #[tokio::test(start_paused = true)]
 async fn a_second_delivery_can_be_the_only_copy() {

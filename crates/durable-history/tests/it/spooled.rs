@@ -13,7 +13,7 @@ use throughline_spool::{ENTRY_OVERHEAD, SpoolConfig, SpoolKey};
 use crate::flaky::Mode;
 use crate::world::{World, ids, numbered, quick, sender};
 
-fn key() -> SpoolKey {
+pub(crate) fn key() -> SpoolKey {
     SpoolKey::from_bytes(std::array::from_fn(|i| u8::try_from(i * 3).unwrap()))
 }
 

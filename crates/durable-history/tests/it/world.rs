@@ -36,7 +36,11 @@ pub(crate) fn sender(id: &str) -> ChannelUser {
 
 impl World {
     pub(crate) async fn new() -> Self {
-        let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_700_000_000_000)));
+        Self::at(Timestamp::from_millis(1_700_000_000_000)).await
+    }
+
+    pub(crate) async fn at(now: Timestamp) -> Self {
+        let clock = Arc::new(ManualClock::at(now));
         let store = InMemoryStore::new(clock.clone(), Arc::new(SystemIds));
         let tenant = TenantId::parse("acme").unwrap();
         let made = store.create_tenant(&tenant, TenantConfig::default()).await;
