@@ -1,6 +1,7 @@
 //! Writing a batch of one tenant's work to the memory service, and what its answers mean.
 
 mod answer;
+mod probe;
 mod resolve;
 
 use std::collections::HashSet;
@@ -16,11 +17,8 @@ use crate::MemoryService;
 use crate::line::Fate;
 use crate::report::{Outcome, Report, clear_failed};
 
-pub(crate) use answer::Answer;
-
-/// As many single turns are tried after a batch that failed as a whole, before the store counts as
-/// away: one turn that never gets through must not hold up its neighbours (failures.md 30).
-const PROBES: usize = 4;
+use answer::Answer;
+use probe::probes;
 
 /// One write.
 #[derive(Clone)]
@@ -45,6 +43,8 @@ pub(crate) struct Delivery<'a> {
     pub(crate) tenant: &'a TenantId,
     pub(crate) deadline: Duration,
     pub(crate) report: &'a Report,
+    /// Any number, to choose by.
+    pub(crate) random: u64,
 }
 
 impl Delivery<'_> {
@@ -95,19 +95,25 @@ impl Delivery<'_> {
         }
     }
 
-    /// One by one, as long as any of the first few shows life.
+    /// A few alone; once any of them shows life, all others too, in order.
     async fn probe(&self, appends: &[QueuedAppend], answers: &mut [Answer]) {
+        let probes = probes(appends, self.random);
         let mut alive = false;
-        for (tried, (append, answer)) in appends.iter().zip(answers).enumerate() {
-            if !alive && tried >= PROBES {
-                return;
-            }
-            let mut again = self.offer(std::slice::from_ref(append)).await;
-            if let Some(again) = again.pop() {
-                *answer = again;
-            }
-            alive |= answer.shows_life();
+        for at in &probes {
+            alive |= self.try_alone(appends, answers, *at).await;
         }
+        if alive {
+            for at in (0..appends.len()).filter(|at| !probes.contains(at)) {
+                self.try_alone(appends, answers, at).await;
+            }
+        }
+    }
+
+    async fn try_alone(&self, appends: &[QueuedAppend], answers: &mut [Answer], at: usize) -> bool {
+        if let Some(answer) = self.offer(&appends[at..=at]).await.pop() {
+            answers[at] = answer;
+        }
+        answers[at].shows_life()
     }
 
     /// Asks the store.

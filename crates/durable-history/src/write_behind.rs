@@ -165,6 +165,7 @@ async fn to_service(
         tenant,
         deadline: shared.config.call_deadline,
         report: &shared.report,
+        random: shared.random(),
     };
     let fates = delivery.run(batch.jobs, &batch.again).await;
     shared.heed_epoch(service, tenant);

@@ -60,84 +60,140 @@ pub(crate) async fn drain(shared: &Shared, spool: &HistorySpool, stop: &Cancella
 /// The store is away, or the file fails.
 struct Stuck;
 
-/// Takes what is due once. Whether there was anything.
+/// Batches that may fail one after the other before the store counts as away.
+const FURTHER: usize = 4;
+
+/// Takes what is due until something got through. Whether there was anything.
 async fn round(
     shared: &Shared,
     spool: &HistorySpool,
     service: &MemoryService,
     stop: &CancellationToken,
 ) -> Result<bool, Stuck> {
-    let batch = spool.spool.next_batch(shared.config.batch).await;
-    let entries = batch.map_err(|error| unusable(&error))?;
-    if entries.is_empty() {
-        return Ok(false);
-    }
-    let mut by_tenant: BTreeMap<TenantId, Vec<Entry>> = BTreeMap::new();
-    for entry in entries {
-        by_tenant
-            .entry(entry.tenant.clone())
-            .or_default()
-            .push(entry);
-    }
-    let mut untried = Vec::new();
-    let mut away = false;
-    for (tenant, entries) in by_tenant {
-        if away || stop.is_cancelled() {
-            untried.extend(entries.iter().map(|entry| entry.id));
-            continue;
+    let mut any = false;
+    let mut alive = false;
+    // What failed with nothing else getting through. It stays ours, so that the next batch is another.
+    let mut suspects: Vec<(TenantId, Vec<Entry>)> = Vec::new();
+    for _ in 0..FURTHER {
+        let batch = spool.spool.next_batch(shared.config.batch).await;
+        let entries = batch.map_err(|error| unusable(&error))?;
+        if entries.is_empty() {
+            break;
         }
-        let (verdicts, rest) = offer(shared, service, &tenant, entries).await;
-        away = !rest.is_empty() && verdicts.is_empty();
-        untried.extend(rest);
-        let settled = spool.spool.settle(verdicts).await;
-        let settled = settled.map_err(|error| unusable(&error))?;
-        if settled.set_aside > 0 {
-            tracing::error!(
-                tenant.id = %tenant, entries = settled.set_aside,
-                "turns were set aside in the spool: they failed too often or cannot be read"
-            );
+        any = true;
+        for (tenant, entries) in by_tenant(entries) {
+            let offered = offer(shared, spool, service, &tenant, entries).await?;
+            alive |= offered.through;
+            suspects.push((tenant, offered.away));
+        }
+        if alive || stop.is_cancelled() {
+            break;
         }
     }
-    // If this fails their lease ends by itself.
-    let _ = spool.spool.release(untried).await;
-    if away { Err(Stuck) } else { Ok(true) }
+    for (tenant, entries) in suspects {
+        if alive {
+            // It may have come back in between: only a second failure is the turn's own.
+            let again = offer(shared, spool, service, &tenant, entries).await?;
+            settle(spool, &tenant, again.away.iter().map(failed).collect()).await?;
+        } else {
+            release(spool, &entries).await;
+        }
+    }
+    if any && !alive { Err(Stuck) } else { Ok(any) }
 }
 
-/// What becomes of each entry, and those that go back as they were.
+fn by_tenant(entries: Vec<Entry>) -> BTreeMap<TenantId, Vec<Entry>> {
+    let mut tenants: BTreeMap<TenantId, Vec<Entry>> = BTreeMap::new();
+    for entry in entries {
+        let line = tenants.entry(entry.tenant.clone()).or_default();
+        line.push(entry);
+    }
+    tenants
+}
+
+/// What came of offering entries.
+struct Offered {
+    /// Whether any got through.
+    through: bool,
+    /// Those that failed with nothing else getting through.
+    away: Vec<Entry>,
+}
+
+/// Offers a tenant's entries, and settles all but those that failed with the whole batch.
 async fn offer(
     shared: &Shared,
+    spool: &HistorySpool,
     service: &MemoryService,
     tenant: &TenantId,
     entries: Vec<Entry>,
-) -> (Vec<(EntryId, Verdict)>, Vec<EntryId>) {
+) -> Result<Offered, Stuck> {
     let mut verdicts = Vec::with_capacity(entries.len());
-    let mut offered: Vec<(EntryId, bool)> = Vec::with_capacity(entries.len());
+    let mut offered: Vec<Entry> = Vec::with_capacity(entries.len());
     let mut jobs: Vec<Job> = Vec::with_capacity(entries.len());
     for entry in entries {
         if let Some(job) = document::read(&entry.payload) {
-            offered.push((entry.id, entry.attempts > 0));
+            offered.push(entry);
             jobs.push(job);
         } else {
             verdicts.push((entry.id, Verdict::Reject(UNREADABLE.to_owned())));
         }
     }
-    let again: Vec<bool> = offered.iter().map(|(_, again)| *again).collect();
+    let again: Vec<bool> = offered.iter().map(|entry| entry.attempts > 0).collect();
     let delivery = Delivery {
         service,
         tenant,
         deadline: shared.config.call_deadline,
         report: &shared.report,
+        random: shared.random(),
     };
-    let mut rest = Vec::new();
-    for ((id, _), fate) in offered.into_iter().zip(delivery.run(jobs, &again).await) {
+    let fates = delivery.run(jobs, &again).await;
+    shared.heed_epoch(service, tenant);
+    let through = fates.contains(&Fate::Done);
+    let mut away = Vec::new();
+    let mut untried = Vec::new();
+    for (entry, fate) in offered.into_iter().zip(fates) {
         match fate {
-            Fate::Done => verdicts.push((id, Verdict::Stored)),
-            Fate::Failed => verdicts.push((id, Verdict::Retry("unanswered".to_owned()))),
-            Fate::Away | Fate::Untried => rest.push(id),
+            Fate::Done => verdicts.push((entry.id, Verdict::Stored)),
+            Fate::Failed => verdicts.push(failed(&entry)),
+            Fate::Away => away.push(entry),
+            Fate::Untried => untried.push(entry),
         }
     }
-    shared.heed_epoch(service, tenant);
-    (verdicts, rest)
+    settle(spool, tenant, verdicts).await?;
+    release(spool, &untried).await;
+    Ok(Offered { through, away })
+}
+
+fn failed(entry: &Entry) -> (EntryId, Verdict) {
+    (entry.id, Verdict::Retry("unanswered".to_owned()))
+}
+
+async fn settle(
+    spool: &HistorySpool,
+    tenant: &TenantId,
+    verdicts: Vec<(EntryId, Verdict)>,
+) -> Result<(), Stuck> {
+    if verdicts.is_empty() {
+        return Ok(());
+    }
+    let settled = spool.spool.settle(verdicts).await;
+    let settled = settled.map_err(|error| unusable(&error))?;
+    if settled.set_aside > 0 {
+        tracing::error!(
+            tenant.id = %tenant, entries = settled.set_aside,
+            "turns were set aside in the spool: they failed too often or cannot be read"
+        );
+    }
+    Ok(())
+}
+
+/// Untried, as far as their attempts go.
+async fn release(spool: &HistorySpool, entries: &[Entry]) {
+    if !entries.is_empty() {
+        let ids = entries.iter().map(|entry| entry.id).collect();
+        // If this fails their lease ends by itself.
+        let _ = spool.spool.release(ids).await;
+    }
 }
 
 fn unusable(error: &SpoolError) -> Stuck {

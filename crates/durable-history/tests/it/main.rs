@@ -11,6 +11,7 @@ mod hydration;
 mod killed;
 mod latency;
 mod line;
+mod logs;
 mod metrics;
 mod outage;
 mod presence;

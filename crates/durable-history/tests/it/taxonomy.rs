@@ -168,3 +168,24 @@ async fn a_poisoned_turn_does_not_hold_up_others() {
     history.flush().await;
     assert_eq!(world.stored("c").await.len(), 8);
 }
+
+// failures.md 30, without a disk.
+#[tokio::test(start_paused = true)]
+async fn a_hundred_poisoned_turns_do_not_hold_up_a_good_one() {
+    let world = World::new().await;
+    let history = world.history();
+    let poison: Vec<String> = (0..100).map(|n| format!("poison {n}")).collect();
+    *world.memory.poison.lock() = poison.clone();
+    for (n, text) in poison.iter().enumerate() {
+        world.say(&history, &format!("p{}", n % 60), text).await;
+    }
+    world.say(&history, "good", "good").await;
+    for _ in 0..4 {
+        world.pass(Duration::from_millis(500)).await;
+    }
+    assert_eq!(world.stored("good").await, ["good"]);
+    world.memory.poison.lock().clear();
+    history.flush().await;
+    assert_eq!(world.all_stored().await.len(), 101);
+    assert_eq!(failures(&world), [0, 0, 0, 100]);
+}
