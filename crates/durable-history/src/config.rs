@@ -55,6 +55,9 @@ impl Backoff {
     }
 }
 
+/// A quarter of what the service takes in one body: JSON needs more than the texts themselves.
+pub(crate) const BATCH_BYTES: usize = 1 << 20;
+
 /// Everything that can be set, with the defaults of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryConfig {
@@ -75,6 +78,8 @@ pub struct HistoryConfig {
     pub waiting_bytes: usize,
     /// Turns a write carries at most.
     pub batch: usize,
+    /// Bytes a write carries at most, one turn always; a service limits the size of what it is sent.
+    pub batch_bytes: usize,
     /// How long a store that is away is left alone.
     pub backoff: Backoff,
 }
@@ -90,6 +95,7 @@ impl Default for HistoryConfig {
             waiting_turns: 1_024,
             waiting_bytes: 64 << 20,
             batch: 100,
+            batch_bytes: BATCH_BYTES,
             backoff: Backoff::default(),
         }
     }

@@ -87,10 +87,16 @@ impl DurableConversationHistory {
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
         let (own, stopping) = (Arc::clone(&shared), stop.clone());
-        tasks.spawn(async move { crate::write_behind::write_behind(&own, &stopping).await });
+        tasks.spawn(async move {
+            let write = crate::write_behind::write_behind(&own);
+            stopping.run_until_cancelled(write).await;
+        });
         if let Some(spool) = shared.spool.clone() {
             let (own, stopping) = (Arc::clone(&shared), stop.clone());
-            tasks.spawn(async move { crate::spool::drain(&own, &spool, &stopping).await });
+            tasks.spawn(async move {
+                let drain = crate::spool::drain(&own, &spool);
+                stopping.run_until_cancelled(drain).await;
+            });
         }
         Self {
             shared,

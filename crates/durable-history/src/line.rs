@@ -83,7 +83,7 @@ impl Levels {
     }
 }
 
-/// How much may wait.
+/// How much may wait, or be taken at once.
 #[derive(Clone, Copy)]
 pub(crate) struct LineLimits {
     pub(crate) entries: usize,
@@ -145,9 +145,9 @@ impl Line {
         (due, next)
     }
 
-    /// Takes up to `most` of a tenant's work. Nobody else takes of that tenant's until
-    /// [`settle`](Self::settle).
-    pub(crate) fn take(&self, tenant: &TenantId, most: usize) -> Vec<Taken> {
+    /// Takes up to `most` of a tenant's work, the first whatever its size. Nobody else takes of that
+    /// tenant's until [`settle`](Self::settle).
+    pub(crate) fn take(&self, tenant: &TenantId, most: LineLimits) -> Vec<Taken> {
         let mut state = self.state.lock();
         let line = state.tenants.get_mut(tenant);
         line.map(|line| line.take(most)).unwrap_or_default()

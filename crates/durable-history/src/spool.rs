@@ -12,6 +12,7 @@ use throughline_spool::{
 };
 use tokio::sync::{Notify, watch};
 
+use crate::config::BATCH_BYTES;
 use crate::deliver::Job;
 use crate::document;
 use crate::metrics::HistoryMetrics;
@@ -42,8 +43,8 @@ pub(crate) enum Spooled {
 }
 
 impl HistorySpool {
-    /// Opens the spool of a directory. One that is full drops the oldest and counts it, whatever the
-    /// configuration says: a channel must not stop.
+    /// Opens the spool of a directory. Whatever the configuration says, one that is full drops the oldest and
+    /// counts it, as a channel must not stop, and hands out no more than a write carries.
     pub async fn open(
         directory: &Path,
         config: SpoolConfig,
@@ -53,6 +54,7 @@ impl HistorySpool {
     ) -> Result<Arc<Self>, OpenError> {
         let config = SpoolConfig {
             overflow: Overflow::DropOldest,
+            batch_bytes: config.batch_bytes.min(BATCH_BYTES as u64),
             ..config
         };
         let spool = Spool::open(directory, config, key, clock, ids).await?;

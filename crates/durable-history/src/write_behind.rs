@@ -6,20 +6,19 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use throughline_domain::TenantId;
 use tokio::time::{Instant, sleep_until};
-use tokio_util::sync::CancellationToken;
 
 use crate::MemoryService;
 use crate::deliver::{Delivery, Job};
-use crate::line::{Fate, Taken, Work};
+use crate::line::{Fate, LineLimits, Taken, Work};
 use crate::shared::Shared;
 use crate::spool::{HistorySpool, Spooled};
 
 /// Tenants that are written for at once.
 const AT_ONCE: usize = 16;
 
-/// Runs until it is told to stop. One write a tenant at a time, so a tenant's order holds; a slow one
+/// Runs until it is dropped. One write a tenant at a time, so a tenant's order holds; a slow one
 /// keeps nobody else waiting.
-pub(crate) async fn write_behind(shared: &Shared, stop: &CancellationToken) {
+pub(crate) async fn write_behind(shared: &Shared) {
     let mut memory = shared.memory.clone();
     let mut writes: FuturesUnordered<BoxFuture<'_, ()>> = FuturesUnordered::new();
     loop {
@@ -31,7 +30,6 @@ pub(crate) async fn write_behind(shared: &Shared, stop: &CancellationToken) {
             }
         };
         tokio::select! {
-            () = stop.cancelled() => return,
             Some(()) = writes.next(), if !writes.is_empty() => {}
             () = shared.line.arrived() => {}
             () = memory.changed() => shared.line.stop_waiting(),
@@ -54,7 +52,11 @@ fn begin<'a>(
         if writes.len() >= AT_ONCE {
             break;
         }
-        let taken = shared.line.take(&tenant, shared.config.batch);
+        let most = LineLimits {
+            entries: shared.config.batch,
+            bytes: shared.config.batch_bytes,
+        };
+        let taken = shared.line.take(&tenant, most);
         if !taken.is_empty() {
             writes.push(Box::pin(write(shared, service.clone(), tenant, taken)));
         }

@@ -6,7 +6,7 @@ use throughline_conversation_memory::{ChannelScope, QueuedAuthor};
 use throughline_domain::UserId;
 use tokio::time::Instant;
 
-use super::{Fate, Levels, Taken, Work};
+use super::{Fate, Levels, LineLimits, Taken, Work};
 use crate::config::Backoff;
 
 /// Work that failed this often by itself no longer holds its scope up. Its moment keeps its place in
@@ -75,12 +75,13 @@ impl TenantLine {
 
     /// Scopes whose head was tried least often come first, so that one turn that never gets through
     /// cannot stand before the others' for ever (failures.md 30).
-    pub(super) fn take(&mut self, most: usize) -> Vec<Taken> {
+    pub(super) fn take(&mut self, most: LineLimits) -> Vec<Taken> {
         let fewest = self.fewest_tries();
         let mut held: HashSet<ChannelScope> = HashSet::new();
         let mut taken = Vec::new();
+        let mut bytes = 0;
         for entry in &mut self.entries {
-            if taken.len() >= most {
+            if taken.len() >= most.entries {
                 break;
             }
             let scope = entry.work.scope();
@@ -92,6 +93,10 @@ impl TenantLine {
                     held.insert(scope.clone());
                 }
                 continue;
+            }
+            bytes += entry.bytes;
+            if bytes > most.bytes && !taken.is_empty() {
+                break;
             }
             entry.taken = true;
             taken.push(Taken {

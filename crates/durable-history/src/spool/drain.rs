@@ -6,7 +6,6 @@ use std::time::Duration;
 use throughline_domain::TenantId;
 use throughline_spool::{Entry, EntryId, SpoolError, Verdict};
 use tokio::time::{Instant, sleep_until};
-use tokio_util::sync::CancellationToken;
 
 use super::HistorySpool;
 use crate::MemoryService;
@@ -21,14 +20,15 @@ const LOOK: Duration = Duration::from_secs(10);
 /// Set aside: no release of today can read it.
 const UNREADABLE: &str = "unreadable";
 
-/// Runs until it is told to stop.
-pub(crate) async fn drain(shared: &Shared, spool: &HistorySpool, stop: &CancellationToken) {
+/// Runs until it is dropped. What it has in hand then is offered again: by this process when its lease has
+/// ended, by the next one at once.
+pub(crate) async fn drain(shared: &Shared, spool: &HistorySpool) {
     let mut memory = shared.memory.clone();
     let mut failures = 0;
     loop {
         let pause = match shared.memory.service() {
             None => None,
-            Some(service) => match round(shared, spool, &service, stop).await {
+            Some(service) => match round(shared, spool, &service).await {
                 Ok(true) => {
                     failures = 0;
                     Some(Duration::ZERO)
@@ -48,7 +48,6 @@ pub(crate) async fn drain(shared: &Shared, spool: &HistorySpool, stop: &Cancella
         spool.moved.notify_waiters();
         let wake = Instant::now() + pause.unwrap_or_default();
         tokio::select! {
-            () = stop.cancelled() => return,
             // A store that is away is not asked more often because more arrives for it.
             () = spool.arrived.notified(), if failures == 0 => {}
             () = memory.changed() => failures = 0,
@@ -68,7 +67,6 @@ async fn round(
     shared: &Shared,
     spool: &HistorySpool,
     service: &MemoryService,
-    stop: &CancellationToken,
 ) -> Result<bool, Stuck> {
     let mut any = false;
     let mut alive = false;
@@ -86,7 +84,7 @@ async fn round(
             alive |= offered.through;
             suspects.push((tenant, offered.away));
         }
-        if alive || stop.is_cancelled() {
+        if alive {
             break;
         }
     }

@@ -39,6 +39,8 @@ pub(crate) struct Flaky {
     pub(crate) poison: Mutex<Vec<String>>,
     pub(crate) appends: AtomicUsize,
     pub(crate) turns_offered: AtomicUsize,
+    /// The most bytes of one batch.
+    pub(crate) largest: AtomicUsize,
     pub(crate) histories: AtomicUsize,
     pub(crate) recents: AtomicUsize,
     /// Runs after a history was read and before it is answered.
@@ -53,6 +55,7 @@ impl Flaky {
             poison: Mutex::default(),
             appends: AtomicUsize::new(0),
             turns_offered: AtomicUsize::new(0),
+            largest: AtomicUsize::new(0),
             histories: AtomicUsize::new(0),
             recents: AtomicUsize::new(0),
             after_history: Mutex::new(None),
@@ -115,6 +118,9 @@ impl ConversationMemory for Flaky {
     ) -> Vec<Result<Appended, AppendError>> {
         self.appends.fetch_add(1, Ordering::SeqCst);
         self.turns_offered.fetch_add(turns.len(), Ordering::SeqCst);
+        let bytes: u64 = turns.iter().map(NewTurn::bytes).sum();
+        let bytes = usize::try_from(bytes).unwrap();
+        self.largest.fetch_max(bytes, Ordering::SeqCst);
         let mode = self.mode();
         let all = |error: fn(&NewTurn) -> AppendError| {
             turns.iter().map(|turn| Err(error(turn))).collect()

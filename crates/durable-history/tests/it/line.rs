@@ -22,6 +22,28 @@ async fn turns_that_wait_are_written_together() {
     assert_eq!(world.all_stored().await.len(), 250);
 }
 
+// A service limits what it is sent in one body.
+#[tokio::test(start_paused = true)]
+async fn a_write_is_bounded_in_bytes_though_one_turn_always_fits() {
+    let world = World::new().await;
+    let history = world.history();
+    for _ in 0..3 {
+        for _ in 0..6 {
+            world.say(&history, "c", &"x".repeat(90_000)).await;
+        }
+        let answer = "y".repeat(1 << 20);
+        let long = FinishedTurn::new("x".repeat(256 << 10), answer);
+        world
+            .context()
+            .enter(async { history.append("c", long) })
+            .await;
+    }
+    history.flush().await;
+    assert_eq!(world.all_stored().await.len(), 21);
+    let largest = world.memory.largest.load(Ordering::SeqCst);
+    assert_eq!(largest, (1 << 20) + (256 << 10), "the long one alone");
+}
+
 // The memory goes up and down between the turns of many scopes; what is read back is in the order of the
 // calls, by commit order too: all turns have one moment.
 fn in_order(steps: Vec<(u8, u8)>, batch: usize) {

@@ -276,3 +276,26 @@ async fn a_hundred_poisoned_turns_do_not_hold_up_a_good_one() {
     history.flush().await;
     assert_eq!(world.all_stored().await.len(), 101);
 }
+
+#[tokio::test]
+async fn a_shutdown_waits_no_longer_than_it_may_and_leaves_the_rest_on_disk() {
+    let world = World::new().await;
+    let directory = tempfile::tempdir().unwrap();
+    let spool = open(&world, &directory, small()).await;
+    let history = world.spooled(spool.clone());
+    world.memory.set(Mode::Stall);
+    for text in numbered(0..5) {
+        world.say(&history, "c", &text).await;
+    }
+    on_disk(&world, &history, 5).await;
+    let begun = std::time::Instant::now();
+    let left = history.shutdown(Duration::from_millis(20)).await;
+    // The write that stalls has ten seconds of its own.
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert_eq!((left.in_memory, left.on_disk), (0, 5));
+    spool.close().await.unwrap();
+    world.memory.set(Mode::Up);
+    let next = world.spooled(open(&world, &directory, small()).await);
+    next.flush().await;
+    assert_eq!(world.stored("c").await, numbered(0..5));
+}
