@@ -9,7 +9,7 @@ use throughline_conversation_memory::{
 };
 use throughline_domain::{TenantId, Timestamp, TurnId, UserId};
 
-use crate::hot::Hot;
+use crate::hot::{Hot, Owner};
 use crate::metrics::{HistoryMetrics, WriteFailure};
 
 /// What the store said to a turn.
@@ -76,9 +76,11 @@ impl Report {
         self.refused(tenant, reason);
     }
 
-    /// No store can name the turn's scope.
-    pub(crate) fn unnamed(&self, tenant: &TenantId, reason: &InvalidName) {
-        self.refused(tenant, reason);
+    /// No store has a name for the turn's scope.
+    pub(crate) fn unnamed(&self, tenant: &Owner, reason: &InvalidName) {
+        if let Some(tenant) = tenant {
+            self.refused(tenant, reason);
+        }
     }
 
     /// Another turn waits under the turn's key (failures.md 2).

@@ -34,7 +34,8 @@ impl ConversationHistory for DurableConversationHistory {
         if !found.cold {
             return found.turns;
         }
-        let (Some(service), Some(target)) = (shared.memory.service(), self.target(&context, scope))
+        let (Some(service), Ok(Some(target))) =
+            (shared.memory.service(), self.target(&context, scope))
         else {
             return found.turns;
         };
@@ -53,7 +54,10 @@ impl ConversationHistory for DurableConversationHistory {
         let context = TurnContext::current();
         self.heed_epoch(&context.tenant);
         let now = self.shared.clock.now();
-        let target = self.target(&context, scope);
+        let target = self.target(&context, scope).unwrap_or_else(|invalid| {
+            self.shared.report.unnamed(&context.tenant, &invalid);
+            None
+        });
         let key = target.as_ref().map(|target| self.key(target, &turn, now));
         let at = turn.at(now);
         let message_id = turn.named().map(str::to_owned);

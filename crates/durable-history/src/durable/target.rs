@@ -17,24 +17,24 @@ pub(super) struct Target {
 
 impl DurableConversationHistory {
     /// What of a call reaches the store. `None` where nothing does: no tenant, nobody who spoke, no
-    /// service now or later.
-    pub(super) fn target(&self, context: &TurnContext, scope: &str) -> Option<Target> {
-        let tenant = context.tenant.clone()?;
-        let author = author(context)?;
+    /// service now or later. An error where the store has no name for the scope.
+    pub(super) fn target(
+        &self,
+        context: &TurnContext,
+        scope: &str,
+    ) -> Result<Option<Target>, InvalidName> {
+        let (Some(tenant), Some(author)) = (context.tenant.clone(), author(context)) else {
+            return Ok(None);
+        };
         if !self.shared.memory.may_come() {
-            return None;
+            return Ok(None);
         }
-        match self.channel_scope(scope) {
-            Ok(scope) => Some(Target {
-                tenant,
-                scope,
-                author,
-            }),
-            Err(invalid) => {
-                self.shared.report.unnamed(&tenant, &invalid);
-                None
-            }
-        }
+        let scope = self.channel_scope(scope)?;
+        Ok(Some(Target {
+            tenant,
+            scope,
+            author,
+        }))
     }
 
     pub(super) fn channel_scope(&self, scope: &str) -> Result<ChannelScope, InvalidName> {

@@ -58,6 +58,29 @@ async fn a_clearing_holds_while_the_store_is_away() {
     );
 }
 
+// Reads are answered all the while, so that a cold scope would get everything back.
+#[tokio::test(start_paused = true)]
+async fn a_clearing_the_store_has_not_heard_of_holds_against_what_it_has() {
+    let world = World::new().await;
+    let history = world.history();
+    world.say(&history, "c", "before").await;
+    history.flush().await;
+    world.memory.set(Mode::ReadOnly);
+    world.clock.advance(Duration::from_secs(1));
+    world.context().enter(async { history.clear("c") }).await;
+    assert_eq!(world.texts(&history, "c").await, numbered(0..0));
+    world.pass(Duration::from_hours(3)).await;
+    assert_eq!(world.stored("c").await, ["before"]);
+    assert_eq!(
+        world.texts(&history, "c").await,
+        numbered(0..0),
+        "cold again"
+    );
+    world.memory.set(Mode::Up);
+    history.flush().await;
+    assert_eq!(world.stored("c").await, numbered(0..0));
+}
+
 // The clearing comes between a read and its answer.
 #[tokio::test(start_paused = true)]
 async fn a_read_that_a_clearing_overtook_is_not_used() {

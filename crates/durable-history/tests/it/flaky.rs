@@ -19,6 +19,8 @@ pub(crate) enum Mode {
     Up,
     /// Nothing arrives.
     Transport,
+    /// Nothing that writes arrives; reads are answered.
+    ReadOnly,
     /// Nothing arrives, and the answer is a timeout.
     Timeout,
     /// No answer ever, nothing arrives.
@@ -75,7 +77,7 @@ impl Flaky {
         match self.mode() {
             Mode::Transport | Mode::Timeout => Err(MemoryError::Unavailable(asked_for())),
             Mode::Stall => std::future::pending().await,
-            Mode::Up | Mode::LoseReply | Mode::Committed | Mode::Reject => Ok(()),
+            Mode::Up | Mode::ReadOnly | Mode::LoseReply | Mode::Committed | Mode::Reject => Ok(()),
         }
     }
 
@@ -128,7 +130,8 @@ impl ConversationMemory for Flaky {
         if mode == Mode::Stall {
             std::future::pending::<()>().await;
         }
-        if mode == Mode::Transport || self.is_poisoned(&turns) {
+        let lost = matches!(mode, Mode::Transport | Mode::ReadOnly);
+        if lost || self.is_poisoned(&turns) {
             return all(|turn| AppendError::Transport {
                 key: turn.key().clone(),
                 cause: asked_for(),
@@ -182,6 +185,9 @@ impl ConversationMemory for Flaky {
 
     async fn clear(&self, tenant: &TenantId, scope: &ChannelScope) -> Result<(), MemoryError> {
         self.reads().await?;
+        if self.mode() == Mode::ReadOnly {
+            return Err(MemoryError::Unavailable(asked_for()));
+        }
         self.inner.clear(tenant, scope).await
     }
 

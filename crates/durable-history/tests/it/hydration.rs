@@ -188,6 +188,22 @@ async fn a_failed_read_answers_with_what_is_here_and_is_tried_again() {
     assert_eq!(world.texts(&history, "c").await, numbered(0..2));
 }
 
+// T-82: what cannot be read is no write that failed.
+#[tokio::test(start_paused = true)]
+async fn a_get_of_a_scope_that_no_store_can_name_counts_nothing() {
+    let world = World::new().await;
+    let history = world.history();
+    assert_eq!(
+        world.texts(&history, &"s".repeat(513)).await,
+        numbered(0..0)
+    );
+    assert_eq!(
+        world.metric("ccm_write_failures_total", Some("rejected")),
+        0
+    );
+    assert_eq!(world.memory.histories.load(Ordering::SeqCst), 0);
+}
+
 // failures.md 24: a group's history holds everybody's turns, each stored for its own sender.
 #[tokio::test(start_paused = true)]
 async fn each_turn_of_a_group_is_its_senders() {
