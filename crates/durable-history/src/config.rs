@@ -13,6 +13,8 @@ pub struct HotLimits {
     pub scopes_per_tenant: usize,
     /// Scopes of all tenants; beyond, the tenant with the most gives one up (T-22).
     pub scopes: usize,
+    /// Bytes of all texts; beyond, the tenant with the most gives a scope up.
+    pub bytes: usize,
 }
 
 impl Default for HotLimits {
@@ -22,6 +24,7 @@ impl Default for HotLimits {
             idle: Duration::from_hours(2),
             scopes_per_tenant: 500,
             scopes: 5_000,
+            bytes: 256 << 20,
         }
     }
 }

@@ -5,8 +5,10 @@ mod probe;
 mod resolve;
 
 use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use throughline_conversation_memory::{
     AppendError, Appended, Cause, ChannelScope, ClientMessageId, MemoryError, NewTurn, NotKept,
     QueuedAppend,
@@ -51,6 +53,16 @@ impl Delivery<'_> {
     /// One fate a job, in order. A clearing waits for the appends before it, and not for those of other
     /// scopes. `again` says whose failures were counted before.
     pub(crate) async fn run(&self, jobs: Vec<Job>, again: &[bool]) -> Vec<Fate> {
+        let number = jobs.len();
+        // A memory that panics must not end the task that writes for everybody: it would do so unheard.
+        let delivered = AssertUnwindSafe(self.deliver(jobs, again)).catch_unwind();
+        delivered.await.unwrap_or_else(|_| {
+            tracing::error!(tenant.id = %self.tenant, "conversation memory panicked; the turns wait");
+            vec![Fate::Away; number]
+        })
+    }
+
+    async fn deliver(&self, jobs: Vec<Job>, again: &[bool]) -> Vec<Fate> {
         let mut fates = vec![Fate::Untried; jobs.len()];
         let mut appends: Vec<usize> = Vec::new();
         let mut held: HashSet<ChannelScope> = HashSet::new();

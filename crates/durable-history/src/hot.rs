@@ -56,17 +56,19 @@ struct State {
     accesses: u64,
     clearings: u64,
     scopes: usize,
+    bytes: usize,
 }
 
 impl State {
-    /// Does something to a tenant's scopes and keeps the number of all scopes right.
+    /// Does something to a tenant's scopes and keeps the sums over all tenants right.
     fn change<T>(&mut self, owner: &Owner, change: impl FnOnce(&mut Scopes, u64) -> T) -> T {
         self.accesses += 1;
         let access = self.accesses;
         let scopes = self.tenants.entry(owner.clone()).or_default();
-        let before = scopes.len();
+        let (scopes_before, bytes_before) = (scopes.len(), scopes.bytes());
         let done = change(scopes, access);
-        self.scopes = self.scopes + scopes.len() - before;
+        self.scopes = self.scopes + scopes.len() - scopes_before;
+        self.bytes = self.bytes + scopes.bytes() - bytes_before;
         if scopes.is_empty() {
             self.tenants.remove(owner);
         }
@@ -80,10 +82,17 @@ impl State {
         }
     }
 
-    /// The tenant with the most scopes gives one up (T-22).
-    fn make_room(&mut self, limit: usize) {
-        while self.scopes > limit {
-            let largest = self.tenants.iter().max_by_key(|(_, scopes)| scopes.len());
+    /// The tenant with the most scopes, or the most bytes, gives a scope up (T-22).
+    fn make_room(&mut self, limits: HotLimits) {
+        loop {
+            let tenants = self.tenants.iter();
+            let largest = if self.scopes > limits.scopes {
+                tenants.max_by_key(|(_, scopes)| scopes.len())
+            } else if self.bytes > limits.bytes {
+                tenants.max_by_key(|(_, scopes)| scopes.bytes())
+            } else {
+                return;
+            };
             let Some(owner) = largest.map(|(owner, _)| owner.clone()) else {
                 return;
             };
@@ -129,7 +138,6 @@ impl Hot {
         let HotLimits {
             turns,
             scopes_per_tenant,
-            scopes: limit,
             ..
         } = self.limits;
         let mut state = self.state.lock();
@@ -138,7 +146,7 @@ impl Hot {
             scopes.keep_at_most(scopes_per_tenant);
             at
         });
-        state.make_room(limit);
+        state.make_room(self.limits);
         at
     }
 
@@ -154,7 +162,6 @@ impl Hot {
         let HotLimits {
             turns,
             scopes_per_tenant,
-            scopes: limit,
             ..
         } = self.limits;
         let mut state = self.state.lock();
@@ -168,7 +175,7 @@ impl Hot {
             scopes.hydrate(scope, read, turns, access, now);
             scopes.keep_at_most(scopes_per_tenant);
         });
-        state.make_room(limit);
+        state.make_room(self.limits);
         true
     }
 

@@ -84,6 +84,12 @@ impl Bucket {
         self.turns.iter().map(HotTurn::shown).collect()
     }
 
+    /// What its texts take.
+    pub(super) fn bytes(&self) -> usize {
+        let texts = |turn: &HotTurn| turn.user_message.len() + turn.assistant_answer.len();
+        self.turns.iter().map(texts).sum()
+    }
+
     pub(super) fn append(&mut self, turn: HotTurn, most: usize) -> Timestamp {
         if turn.message_id.is_some() {
             let again = |known: &&HotTurn| known.message_id == turn.message_id;

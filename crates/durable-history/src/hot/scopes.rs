@@ -14,6 +14,8 @@ use super::{Found, Hydration};
 pub(super) struct Scopes {
     buckets: HashMap<Arc<str>, Bucket>,
     by_access: BTreeMap<u64, Arc<str>>,
+    /// What the texts of all buckets take.
+    bytes: usize,
     /// Clearings that the store has not heard of yet.
     cleared: HashMap<Arc<str>, Timestamp>,
     decisions: HashMap<Arc<str>, (u64, String)>,
@@ -23,6 +25,10 @@ impl Scopes {
     /// Scopes with turns.
     pub(super) fn len(&self) -> usize {
         self.buckets.len()
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -69,7 +75,12 @@ impl Scopes {
         access: u64,
         now: Timestamp,
     ) -> Timestamp {
-        self.touch(scope, access, now).append(turn, most)
+        let bucket = self.touch(scope, access, now);
+        let before = bucket.bytes();
+        let at = bucket.append(turn, most);
+        let after = bucket.bytes();
+        self.bytes = self.bytes + after - before;
+        at
     }
 
     pub(super) fn hydrate(
@@ -81,7 +92,11 @@ impl Scopes {
         now: Timestamp,
     ) {
         let after = self.cleared.get(scope).copied();
-        self.touch(scope, access, now).hydrate(read, after, most);
+        let bucket = self.touch(scope, access, now);
+        let before = bucket.bytes();
+        bucket.hydrate(read, after, most);
+        let after = bucket.bytes();
+        self.bytes = self.bytes + after - before;
     }
 
     /// The bucket, made if need be, as the one accessed last.
@@ -103,6 +118,7 @@ impl Scopes {
     fn drop_bucket(&mut self, scope: &str) {
         if let Some(bucket) = self.buckets.remove(scope) {
             self.by_access.remove(&bucket.access);
+            self.bytes -= bucket.bytes();
         }
     }
 
@@ -114,8 +130,9 @@ impl Scopes {
     }
 
     pub(super) fn drop_least_recent(&mut self) {
-        if let Some((_, scope)) = self.by_access.pop_first() {
-            self.buckets.remove(&scope);
+        if let Some((_, scope)) = self.by_access.first_key_value() {
+            let scope = Arc::clone(scope);
+            self.drop_bucket(&scope);
         }
     }
 
@@ -123,6 +140,7 @@ impl Scopes {
     pub(super) fn drop_turns(&mut self) {
         self.buckets.clear();
         self.by_access.clear();
+        self.bytes = 0;
     }
 
     pub(super) fn clear(&mut self, scope: &str, until_stored: Option<Timestamp>, most: usize) {
@@ -158,7 +176,9 @@ impl Scopes {
 
     pub(super) fn forget_user(&mut self, user: UserId) -> usize {
         let buckets = self.buckets.values_mut();
-        buckets.map(|bucket| bucket.forget_user(user)).sum()
+        let gone = buckets.map(|bucket| bucket.forget_user(user)).sum();
+        self.bytes = self.buckets.values().map(Bucket::bytes).sum();
+        gone
     }
 
     /// Beyond `most` the one marked longest ago goes.

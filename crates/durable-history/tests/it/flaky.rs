@@ -31,6 +31,8 @@ pub(crate) enum Mode {
     Committed,
     /// Refused.
     Reject,
+    /// The memory itself is broken.
+    Panic,
 }
 
 /// Over a store that has everything; what it stores is scanned and clean.
@@ -77,7 +79,12 @@ impl Flaky {
         match self.mode() {
             Mode::Transport | Mode::Timeout => Err(MemoryError::Unavailable(asked_for())),
             Mode::Stall => std::future::pending().await,
-            Mode::Up | Mode::ReadOnly | Mode::LoseReply | Mode::Committed | Mode::Reject => Ok(()),
+            Mode::Up
+            | Mode::ReadOnly
+            | Mode::LoseReply
+            | Mode::Committed
+            | Mode::Reject
+            | Mode::Panic => Ok(()),
         }
     }
 
@@ -130,6 +137,7 @@ impl ConversationMemory for Flaky {
         if mode == Mode::Stall {
             std::future::pending::<()>().await;
         }
+        assert!(mode != Mode::Panic, "asked for by the test");
         let lost = matches!(mode, Mode::Transport | Mode::ReadOnly);
         if lost || self.is_poisoned(&turns) {
             return all(|turn| AppendError::Transport {

@@ -124,6 +124,29 @@ async fn large_turns_are_bounded_by_their_bytes() {
     assert!(waiting > 3);
 }
 
+// The ring is bounded in bytes, whatever becomes of the store.
+#[tokio::test(start_paused = true)]
+async fn large_turns_leave_the_ring_scope_by_scope() {
+    let world = World::new().await;
+    let mut config = HistoryConfig::default();
+    config.hot.bytes = 1 << 20;
+    let history = world.history_with(config);
+    world.memory.set(Mode::Transport);
+    for n in 0..100 {
+        world
+            .say(&history, &format!("s{n}"), &"x".repeat(50_000))
+            .await;
+    }
+    let mut kept = Vec::new();
+    for n in 0..100 {
+        if !world.texts(&history, &format!("s{n}")).await.is_empty() {
+            kept.push(n);
+        }
+    }
+    // Question and answer are 100,004 bytes: ten scopes fit.
+    assert_eq!(kept, (90..100).collect::<Vec<_>>());
+}
+
 // T-22: one tenant's outage does not push another's turns out.
 #[tokio::test(start_paused = true)]
 async fn the_tenant_with_most_that_waits_gives_way() {

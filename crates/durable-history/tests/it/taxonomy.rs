@@ -189,3 +189,19 @@ async fn a_hundred_poisoned_turns_do_not_hold_up_a_good_one() {
     assert_eq!(world.all_stored().await.len(), 101);
     assert_eq!(failures(&world), [0, 0, 0, 100]);
 }
+
+// What writes for everybody goes on.
+#[tokio::test(start_paused = true)]
+async fn a_memory_that_panics_loses_nothing() {
+    let world = World::new().await;
+    let history = world.history();
+    world.memory.set(Mode::Panic);
+    for text in numbered(0..5) {
+        world.say(&history, "c", &text).await;
+    }
+    world.pass(Duration::from_secs(1)).await;
+    assert_eq!(world.stored("c").await, numbered(0..0));
+    world.memory.set(Mode::Up);
+    history.flush().await;
+    assert_eq!(world.stored("c").await, numbered(0..5));
+}
