@@ -12,6 +12,37 @@
 //! - **In order.** The turns of one scope reach the store in the order they were appended.
 //! - **Once.** Each turn has its key before the first attempt, and keeps it through every retry.
 //!
+//! ```no_run
+//! # async fn run(service: throughline_durable_history::MemoryService, registry: prometheus::Registry) -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::Arc;
+//!
+//! use throughline_conversation_memory::ChannelKind;
+//! use throughline_domain::{PlatformKind, SystemClock, SystemIds, TenantId};
+//! use throughline_durable_history::{
+//!     ConversationHistory, DurableConversationHistory, FinishedTurn, HistoryConfig, HistoryMetrics,
+//!     MemoryWatch, Parts, TurnContext,
+//! };
+//! use throughline_platform_identity::ChannelUser;
+//!
+//! let history = DurableConversationHistory::start(Parts {
+//!     channel: ChannelKind::parse("telegram-chat")?,
+//!     memory: MemoryWatch::always(service),
+//!     spool: None,
+//!     metrics: HistoryMetrics::register(&registry)?,
+//!     clock: Arc::new(SystemClock),
+//!     ids: Arc::new(SystemIds),
+//!     config: HistoryConfig::default(),
+//! });
+//! let sender = ChannelUser::new(PlatformKind::TelegramChat, "42")?;
+//! let context = TurnContext::of(TenantId::parse("acme")?).said_by(sender);
+//! context.enter(async {
+//!     let past = history.get("chat 7").await;
+//!     let answer = format!("We have spoken {} times.", past.len());
+//!     history.append("chat 7", FinishedTurn::new("Do you remember me?", answer));
+//! }).await;
+//! # Ok(()) }
+//! ```
+//!
 //! Belongs here: the hot ring, the line of turns that wait, what an answer of the store means for them,
 //! the turn's context, the metrics of all that. Does not belong here: HTTP (`client`), a store, who a
 //! channel's user is, the text of the context block (`conversation-memory`), files (`spool`).
