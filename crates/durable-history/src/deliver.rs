@@ -16,7 +16,7 @@ use throughline_conversation_memory::{
 use throughline_domain::{TenantId, Timestamp};
 
 use crate::MemoryService;
-use crate::line::Fate;
+use crate::line::{Fate, HOLDS};
 use crate::report::{Outcome, Report, clear_failed};
 
 use answer::Answer;
@@ -51,18 +51,18 @@ pub(crate) struct Delivery<'a> {
 
 impl Delivery<'_> {
     /// One fate a job, in order. A clearing waits for the appends before it, and not for those of other
-    /// scopes. `again` says whose failures were counted before.
-    pub(crate) async fn run(&self, jobs: Vec<Job>, again: &[bool]) -> Vec<Fate> {
+    /// scopes. `tries` says how often each failed before.
+    pub(crate) async fn run(&self, jobs: Vec<Job>, tries: &[u32]) -> Vec<Fate> {
         let number = jobs.len();
         // A memory that panics must not end the task that writes for everybody: it would do so unheard.
-        let delivered = AssertUnwindSafe(self.deliver(jobs, again)).catch_unwind();
+        let delivered = AssertUnwindSafe(self.deliver(jobs, tries)).catch_unwind();
         delivered.await.unwrap_or_else(|_| {
             tracing::error!(tenant.id = %self.tenant, "conversation memory panicked; the turns wait");
             vec![Fate::Away; number]
         })
     }
 
-    async fn deliver(&self, jobs: Vec<Job>, again: &[bool]) -> Vec<Fate> {
+    async fn deliver(&self, jobs: Vec<Job>, tries: &[u32]) -> Vec<Fate> {
         let mut fates = vec![Fate::Untried; jobs.len()];
         let mut appends: Vec<usize> = Vec::new();
         let mut held: HashSet<ChannelScope> = HashSet::new();
@@ -71,21 +71,21 @@ impl Delivery<'_> {
                 Job::Append(_) => appends.push(at),
                 Job::Clear(scope, moment) => {
                     let before = std::mem::take(&mut appends);
-                    self.append(&jobs, &before, again, &mut fates).await;
+                    self.append(&jobs, &before, tries, &mut fates).await;
                     let stuck = before.iter().filter(|at| fates[**at] != Fate::Done);
                     held.extend(stuck.map(|at| jobs[*at].scope().clone()));
                     if !held.contains(scope) {
-                        fates[at] = self.clear(scope, *moment, again[at]).await;
+                        fates[at] = self.clear(scope, *moment, tries[at] > 0).await;
                     }
                 }
             }
         }
-        self.append(&jobs, &appends, again, &mut fates).await;
+        self.append(&jobs, &appends, tries, &mut fates).await;
         charge(&mut fates);
         fates
     }
 
-    async fn append(&self, jobs: &[Job], at: &[usize], again: &[bool], fates: &mut [Fate]) {
+    async fn append(&self, jobs: &[Job], at: &[usize], tries: &[u32], fates: &mut [Fate]) {
         if at.is_empty() {
             return;
         }
@@ -99,24 +99,40 @@ impl Delivery<'_> {
         };
         let mut answers = self.offer(&turns(at)).await;
         if at.len() > 1 && answers.iter().all(|answer| !answer.shows_life()) {
-            self.probe(&turns(at), &mut answers).await;
+            let tries: Vec<u32> = at.iter().map(|at| tries[*at]).collect();
+            self.probe(&turns(at), &mut answers, &tries).await;
         }
-        let answers = self.keep(turns(at), answers, at, again).await;
+        let answers = self.keep(turns(at), answers, at, tries).await;
         for (at, answer) in at.iter().zip(answers) {
             fates[*at] = answer.fate();
         }
     }
 
-    /// A few alone; once any of them shows life, all others too, in order.
-    async fn probe(&self, appends: &[QueuedAppend], answers: &mut [Answer]) {
+    /// A few alone; once any of them shows life, all others too, in order. What fails alone holds up its
+    /// scope, so that the order stands, until it has failed too often.
+    async fn probe(&self, appends: &[QueuedAppend], answers: &mut [Answer], tries: &[u32]) {
         let probes = probes(appends, self.random);
+        let rest = (0..appends.len()).filter(|at| !probes.contains(at));
+        let mut held: HashSet<&ChannelScope> = HashSet::new();
+        let mut waiting = Vec::new();
         let mut alive = false;
-        for at in &probes {
-            alive |= self.try_alone(appends, answers, *at).await;
+        for (number, at) in probes.iter().copied().chain(rest).enumerate() {
+            if number >= probes.len() && !alive {
+                // All of them failed, with the batch.
+                return;
+            }
+            let scope = appends[at].turn().scope();
+            if held.contains(scope) {
+                waiting.push(at);
+            } else if self.try_alone(appends, answers, at).await {
+                alive = true;
+            } else if tries[at] < HOLDS {
+                held.insert(scope);
+            }
         }
         if alive {
-            for at in (0..appends.len()).filter(|at| !probes.contains(at)) {
-                self.try_alone(appends, answers, at).await;
+            for at in waiting {
+                answers[at] = Answer::Held;
             }
         }
     }
@@ -171,19 +187,17 @@ impl Delivery<'_> {
         appends: Vec<QueuedAppend>,
         mut answers: Vec<Answer>,
         at: &[usize],
-        again: &[bool],
+        tries: &[u32],
     ) -> Vec<Answer> {
         for ((append, answer), at) in appends.iter().zip(&answers).zip(at) {
             self.report
-                .answered(self.tenant, append, &answer.outcome(), again[*at]);
+                .answered(self.tenant, append, &answer.outcome(), tries[*at] > 0);
         }
         let Some(outbox) = &self.service.outbox else {
             return answers;
         };
-        let lost = |answer: &Answer| !answer.shows_life();
-        let left: Vec<usize> = (0..answers.len())
-            .filter(|at| lost(&answers[*at]))
-            .collect();
+        let lost = |at: &usize| matches!(answers[*at], Answer::Lost(..));
+        let left: Vec<usize> = (0..answers.len()).filter(lost).collect();
         if left.is_empty() {
             return answers;
         }
@@ -242,16 +256,16 @@ impl Answer {
             Self::Stored(id, user) => Outcome::Stored(*id, *user),
             Self::Committed(id, cause) => Outcome::Committed(*id, cause),
             Self::Refused(reason) => Outcome::Refused(reason.as_ref()),
-            Self::Queued => Outcome::Queued,
+            Self::Queued | Self::Held => Outcome::Waits,
             Self::Lost(failure, cause) => Outcome::Lost(*failure, cause.as_ref()),
         }
     }
 
     fn fate(&self) -> Fate {
-        if self.shows_life() {
-            Fate::Done
-        } else {
-            Fate::Away
+        match self {
+            Self::Stored(..) | Self::Committed(..) | Self::Refused(_) | Self::Queued => Fate::Done,
+            Self::Lost(..) => Fate::Away,
+            Self::Held => Fate::Untried,
         }
     }
 }

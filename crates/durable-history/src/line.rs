@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use crate::captured::Captured;
 use crate::config::Backoff;
+pub(crate) use tenant_line::HOLDS;
 use tenant_line::TenantLine;
 
 /// Something to write.
@@ -63,8 +64,8 @@ pub(crate) enum Fate {
 pub(crate) struct Taken {
     pub(crate) number: u64,
     pub(crate) work: Work,
-    /// Whether it failed before.
-    pub(crate) again: bool,
+    /// How often it failed before.
+    pub(crate) tries: u32,
 }
 
 /// How much waits.

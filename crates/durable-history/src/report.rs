@@ -17,7 +17,8 @@ pub(crate) enum Outcome<'a> {
     Stored(TurnId, UserId),
     Committed(TurnId, &'a Cause),
     Refused(&'a (dyn Error + Send + Sync + 'static)),
-    Queued,
+    /// Nothing yet.
+    Waits,
     Lost(WriteFailure, &'a (dyn Error + Send + Sync + 'static)),
 }
 
@@ -56,7 +57,7 @@ impl Report {
                 self.stored(tenant, append, id, None);
             }
             Outcome::Refused(reason) => self.refused(tenant, reason),
-            Outcome::Queued => {}
+            Outcome::Waits => {}
             Outcome::Lost(failure, cause) => {
                 if !again {
                     self.metrics.write_failed(failure);

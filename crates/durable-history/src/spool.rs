@@ -2,22 +2,28 @@
 
 mod drain;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use parking_lot::Mutex;
 use throughline_domain::{Clock, Ids, TenantId, UserId};
 use throughline_spool::{
-    NewEntry, OpenError, Overflow, Queued, Spool, SpoolConfig, SpoolError, SpoolKey,
+    Entry, EntryId, NewEntry, OpenError, Overflow, Queued, Spool, SpoolConfig, SpoolError, SpoolKey,
 };
 use tokio::sync::{Notify, watch};
 
 use crate::config::BATCH_BYTES;
 use crate::deliver::Job;
 use crate::document;
+use crate::line::Fate;
 use crate::metrics::HistoryMetrics;
 
 pub(crate) use drain::drain;
+
+/// Entries whose failures are remembered; only what is offered again and again is among them.
+const REMEMBERED: usize = 4_096;
 
 /// A spool of turns, for one or several adapters of one process. Each turn is on disk before it is
 /// offered to the store and leaves when the store has it, so a process that is killed loses only what it
@@ -26,6 +32,8 @@ pub struct HistorySpool {
     spool: Spool,
     /// The spool's own count of dropped entries, as far as it went into the metrics.
     dropped: AtomicU64,
+    /// Entries that failed while nothing got through: the file does not count that.
+    failed: Mutex<HashMap<EntryId, u32>>,
     arrived: Notify,
     moved: Notify,
     /// Whether everything an earlier process left was offered once.
@@ -62,6 +70,7 @@ impl HistorySpool {
         Ok(Arc::new(Self {
             dropped: AtomicU64::new(stats.dropped_total),
             spool,
+            failed: Mutex::default(),
             arrived: Notify::new(),
             moved: Notify::new(),
             caught_up: watch::Sender::new(stats.pending.entries == 0),
@@ -104,6 +113,28 @@ impl HistorySpool {
         let removed = self.spool.forget_user(tenant.clone(), user).await?;
         self.moved.notify_waiters();
         Ok(removed.pending + removed.set_aside)
+    }
+
+    /// How often an entry failed, for itself or with all others.
+    fn tries(&self, entry: &Entry) -> u32 {
+        let failed = self.failed.lock().get(&entry.id).copied();
+        entry.attempts + failed.unwrap_or(0)
+    }
+
+    fn tried(&self, id: EntryId, fate: Fate) {
+        let mut failed = self.failed.lock();
+        match fate {
+            Fate::Away => {
+                if failed.len() >= REMEMBERED {
+                    failed.clear();
+                }
+                *failed.entry(id).or_default() += 1;
+            }
+            Fate::Done => {
+                failed.remove(&id);
+            }
+            Fate::Failed | Fate::Untried => {}
+        }
     }
 
     /// Entries that wait to be stored.

@@ -75,7 +75,7 @@ async fn write(
     let mut batch = Batch::default();
     for taken in taken {
         match job(&taken.work) {
-            Ok(job) => batch.push(taken.number, job, taken.again),
+            Ok(job) => batch.push(taken.number, job, taken.tries),
             Err(invalid) => {
                 shared.report.invalid(&tenant, &invalid);
                 fates.push((taken.number, Fate::Done));
@@ -104,14 +104,14 @@ async fn write(
 struct Batch {
     numbers: Vec<u64>,
     jobs: Vec<Job>,
-    again: Vec<bool>,
+    tries: Vec<u32>,
 }
 
 impl Batch {
-    fn push(&mut self, number: u64, job: Job, again: bool) {
+    fn push(&mut self, number: u64, job: Job, tries: u32) {
         self.numbers.push(number);
         self.jobs.push(job);
-        self.again.push(again);
+        self.tries.push(tries);
     }
 }
 
@@ -134,10 +134,10 @@ async fn to_disk(
     let Batch {
         numbers,
         jobs,
-        again,
+        tries,
     } = std::mem::take(batch);
     let mut fates = Vec::with_capacity(numbers.len());
-    for (((number, job), again), kept) in numbers.into_iter().zip(jobs).zip(again).zip(kept) {
+    for (((number, job), tries), kept) in numbers.into_iter().zip(jobs).zip(tries).zip(kept) {
         match kept {
             Spooled::Kept => fates.push((number, Fate::Done)),
             Spooled::Conflict => {
@@ -145,11 +145,11 @@ async fn to_disk(
                 fates.push((number, Fate::Done));
             }
             Spooled::Failed(error) => {
-                if !again {
+                if tries == 0 {
                     let error: &dyn std::error::Error = &error;
                     tracing::error!(error, "a turn could not be put on disk; it waits in memory");
                 }
-                batch.push(number, job, again);
+                batch.push(number, job, tries);
             }
         }
     }
@@ -169,7 +169,7 @@ async fn to_service(
         report: &shared.report,
         random: shared.random(),
     };
-    let fates = delivery.run(batch.jobs, &batch.again).await;
+    let fates = delivery.run(batch.jobs, &batch.tries).await;
     shared.heed_epoch(service, tenant);
     batch.numbers.into_iter().zip(fates).collect()
 }

@@ -17,6 +17,8 @@ pub(crate) enum Answer {
     Refused(Box<dyn Error + Send + Sync>),
     /// It is in the outbox.
     Queued,
+    /// It was not asked for: a turn before it in its scope failed.
+    Held,
     /// It may be stored or not; it has to be tried again, under its key.
     Lost(WriteFailure, Box<dyn Error + Send + Sync>),
 }
@@ -29,7 +31,7 @@ impl Answer {
 
     /// Whether it need not be tried again, which also shows that the service works.
     pub(super) fn shows_life(&self) -> bool {
-        !matches!(self, Self::Lost(..))
+        !matches!(self, Self::Lost(..) | Self::Held)
     }
 }
 

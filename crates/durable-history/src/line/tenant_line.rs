@@ -11,7 +11,7 @@ use crate::config::Backoff;
 
 /// Work that failed this often by itself no longer holds its scope up. Its moment keeps its place in
 /// the history, whenever it gets there.
-const HOLDS: u32 = 5;
+pub(crate) const HOLDS: u32 = 5;
 
 struct Entry {
     number: u64,
@@ -102,7 +102,7 @@ impl TenantLine {
             taken.push(Taken {
                 number: entry.number,
                 work: entry.work.clone(),
-                again: entry.tries > 0,
+                tries: entry.tries,
             });
         }
         self.busy = !taken.is_empty();

@@ -136,7 +136,7 @@ async fn offer(
             verdicts.push((entry.id, Verdict::Reject(UNREADABLE.to_owned())));
         }
     }
-    let again: Vec<bool> = offered.iter().map(|entry| entry.attempts > 0).collect();
+    let tries: Vec<u32> = offered.iter().map(|entry| spool.tries(entry)).collect();
     let delivery = Delivery {
         service,
         tenant,
@@ -144,12 +144,13 @@ async fn offer(
         report: &shared.report,
         random: shared.random(),
     };
-    let fates = delivery.run(jobs, &again).await;
+    let fates = delivery.run(jobs, &tries).await;
     shared.heed_epoch(service, tenant);
     let through = fates.contains(&Fate::Done);
     let mut away = Vec::new();
     let mut untried = Vec::new();
     for (entry, fate) in offered.into_iter().zip(fates) {
+        spool.tried(entry.id, fate);
         match fate {
             Fate::Done => verdicts.push((entry.id, Verdict::Stored)),
             Fate::Failed => verdicts.push(failed(&entry)),

@@ -6,6 +6,7 @@ mod behaviour;
 mod clearing;
 mod context;
 mod erasure;
+mod faults;
 mod flaky;
 mod hydration;
 mod killed;

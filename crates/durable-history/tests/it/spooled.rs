@@ -18,14 +18,18 @@ pub(crate) fn key() -> SpoolKey {
 }
 
 /// Syncs at once: tests that do not look at gathering do not wait for it.
-fn small() -> SpoolConfig {
+pub(crate) fn small() -> SpoolConfig {
     SpoolConfig {
         flush_interval: Duration::ZERO,
         ..SpoolConfig::default()
     }
 }
 
-async fn open(world: &World, directory: &TempDir, config: SpoolConfig) -> Arc<HistorySpool> {
+pub(crate) async fn open(
+    world: &World,
+    directory: &TempDir,
+    config: SpoolConfig,
+) -> Arc<HistorySpool> {
     HistorySpool::open(directory.path(), config, &key(), world.clock.clone(), ids())
         .await
         .unwrap()
@@ -298,4 +302,29 @@ async fn a_shutdown_waits_no_longer_than_it_may_and_leaves_the_rest_on_disk() {
     let next = world.spooled(open(&world, &directory, small()).await);
     next.flush().await;
     assert_eq!(world.stored("c").await, numbered(0..5));
+}
+
+// One a turn, however often it is tried: the file counts no attempt while the store is away.
+#[tokio::test]
+async fn an_outage_is_counted_once_a_turn() {
+    let world = World::new().await;
+    let directory = tempfile::tempdir().unwrap();
+    let history = world.spooled(open(&world, &directory, small()).await);
+    world.memory.set(Mode::Transport);
+    for text in numbered(0..5) {
+        world.say(&history, "c", &text).await;
+    }
+    on_disk(&world, &history, 5).await;
+    while world
+        .memory
+        .appends
+        .load(std::sync::atomic::Ordering::SeqCst)
+        < 40
+    {
+        tokio::task::yield_now().await;
+    }
+    world.memory.set(Mode::Up);
+    history.flush().await;
+    let failed = world.metric("ccm_write_failures_total", Some("transport"));
+    assert_eq!(failed, 5);
 }
