@@ -89,6 +89,38 @@ impl Spool {
     /// at its store too. If the caller stops waiting, or after [`SpoolError::Storage`], it is unknown
     /// whether the entry is kept; repeating the call with the same key settles it.
     pub async fn enqueue(&self, entry: NewEntry) -> Result<Queued, SpoolError> {
+        self.hand_in(entry)
+            .await?
+            .await
+            .unwrap_or(Err(SpoolError::Closed))
+    }
+
+    /// Keeps entries in the order given: of two with one order key, the later never comes before the
+    /// earlier. One answer each, as [`enqueue`](Self::enqueue) gives it; they share their syncs.
+    pub async fn enqueue_in_order(
+        &self,
+        entries: Vec<NewEntry>,
+    ) -> Vec<Result<Queued, SpoolError>> {
+        // Calling `enqueue` side by side does not do: a runtime may poll what it put off in any order.
+        let mut waiting = Vec::with_capacity(entries.len());
+        for entry in entries {
+            waiting.push(self.hand_in(entry).await);
+        }
+        let mut answers = Vec::with_capacity(waiting.len());
+        for answer in waiting {
+            answers.push(match answer {
+                Ok(answer) => answer.await.unwrap_or(Err(SpoolError::Closed)),
+                Err(error) => Err(error),
+            });
+        }
+        answers
+    }
+
+    /// Puts an entry in the thread's line; the answer comes when it is on disk.
+    async fn hand_in(
+        &self,
+        entry: NewEntry,
+    ) -> Result<oneshot::Receiver<Result<Queued, SpoolError>>, SpoolError> {
         let limit = u64::from(self.config.max_payload_bytes);
         let bytes = (entry.charge() - crate::ENTRY_OVERHEAD).max(1);
         if bytes > limit {
@@ -102,7 +134,7 @@ impl Spool {
         let (reply, answer) = oneshot::channel();
         self.send(Call::Enqueue(Waiting { entry, reply, room }))
             .await?;
-        answer.await.unwrap_or(Err(SpoolError::Closed))
+        Ok(answer)
     }
 
     /// Takes up to `limit` due entries: tenants in turn, each tenant's in the order they came. They

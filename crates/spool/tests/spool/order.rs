@@ -191,3 +191,19 @@ proptest! {
         });
     }
 }
+
+// Far more than a runtime lets one task do before it puts the rest off.
+#[tokio::test]
+async fn entries_handed_in_together_keep_their_order() {
+    let fixture = Fixture::new();
+    let spool = fixture.open().await;
+    let names: Vec<String> = (0..1_000).map(|n| format!("k{n}")).collect();
+    let entries = names
+        .iter()
+        .map(|name| in_line("acme", "a", name))
+        .collect();
+    let answers = spool.enqueue_in_order(entries).await;
+    assert!(answers.iter().all(Result::is_ok));
+    let taken = spool.next_batch(1_000).await.unwrap();
+    assert_eq!(keys(&taken), names);
+}
