@@ -35,8 +35,13 @@ deleted as (
 ),
 stones as (
     insert into idempotency_tombstones (tenant_id, key_digest, reason, until)
-    select $1, sha256(convert_to($1 || ':' || d.client_message_id, 'UTF8')), 'expired', $4
-    from deleted d
+    select $1, d.key_digest, 'expired', $4
+    from (
+        select sha256(convert_to($1 || ':' || d.client_message_id, 'UTF8')) as key_digest
+        from deleted d
+        -- One after the other in the index: digests at random cost a sixth more.
+        order by 1
+    ) d
     on conflict (tenant_id, key_digest) do update
     set until = greatest(idempotency_tombstones.until, excluded.until)
 ),
