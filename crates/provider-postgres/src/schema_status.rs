@@ -41,13 +41,14 @@ static SCHEMA_MISSING: ForOperator = ForOperator(Statement {
 });
 
 /// Every table that the migrations make.
-pub(crate) const TABLES: [&str; 17] = [
+pub(crate) const TABLES: [&str; 18] = [
     "access_keys",
     "ccm_audit_events",
     "ccm_outbox",
     "conversations",
     "cross_channel_messages",
     "email_claims",
+    "erased_refs",
     "idempotency_tombstones",
     "job_cursors",
     "job_leases",
