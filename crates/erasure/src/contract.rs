@@ -9,6 +9,7 @@ mod fence;
 mod lapsing;
 mod merging;
 mod mixed;
+mod parted;
 mod random_merges;
 mod reviews;
 mod sample;
@@ -36,6 +37,7 @@ pub use fence::*;
 pub use lapsing::*;
 pub use merging::*;
 pub use mixed::*;
+pub use parted::*;
 pub use random_merges::*;
 pub use reviews::*;
 pub use sentinel::*;
@@ -118,6 +120,10 @@ macro_rules! one_person_contract {
             a_merge_is_undone_once
             people_that_were_parted_can_be_merged_again
             undoing_is_audited
+            who_was_joined_by_an_address_leaves_with_its_account
+            a_link_by_an_address_is_undone_below_a_survivor
+            a_question_outlives_the_merge_it_was_asked_during
+            a_question_is_erased_with_the_account_it_was_about
             a_proposal_waits_for_an_operator
             a_declined_proposal_leaves_two_people
             a_question_is_asked_once_and_answered_once
@@ -177,6 +183,7 @@ mod tests {
             include_str!("contract/lapsing.rs"),
             include_str!("contract/merging.rs"),
             include_str!("contract/random_merges.rs"),
+            include_str!("contract/parted.rs"),
             include_str!("contract/reviews.rs"),
             include_str!("contract/sentinel.rs"),
             include_str!("contract/shared.rs"),
