@@ -79,6 +79,7 @@ macro_rules! swept_contract {
         $crate::one_person_contract!(@cases $subject:
             ten_seconds_of_everything_leave_the_counters_exact
             what_is_remembered_of_erased_channel_users_ends
+            a_clear_mark_goes_with_the_channel_user_whose_turns_have_ended
         );
     };
 }
@@ -146,6 +147,7 @@ macro_rules! one_person_contract {
             the_pages_of_the_trail_hold_each_entry_once
             nothing_of_an_erased_person_is_left
             what_waits_of_an_erased_person_goes_with_them
+            a_key_that_waited_is_refused_after_the_erasure
             what_came_before_an_erasure_never_comes_back
             a_second_erasure_of_a_channel_user_bars_what_came_between
             a_message_that_waited_does_not_rename_anybody
