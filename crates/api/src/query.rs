@@ -1,5 +1,5 @@
-//! The query string. A parameter that nobody knows is ignored; one that is named twice, or that no
-//! caller may send, is refused. Empty is never taken for absent.
+//! The query string. A parameter that nobody knows is ignored, but where one holds a deletion back; one
+//! that is named twice, or that no caller may send, is refused. Empty is never taken for absent.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -30,6 +30,19 @@ impl Query {
             pairs.push((name, value.to_owned()));
         }
         Ok(Self(pairs))
+    }
+
+    /// Refuses every other parameter: for calls that delete unless a parameter holds them back, where a
+    /// mistyped name would delete.
+    pub(crate) fn only(&self, names: &[&str]) -> Result<(), Problem> {
+        let unknown = self.0.iter().find(|(name, _)| !names.contains(&&**name));
+        unknown.map_or(Ok(()), |(name, _)| {
+            let detail = format!(
+                "there is no parameter {name} here; there is {}",
+                names.join(", ")
+            );
+            Err(Place::Parameter(name).invalid(detail))
+        })
     }
 
     /// The decoded value; `None` when the parameter is not there.

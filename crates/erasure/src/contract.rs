@@ -9,6 +9,7 @@ mod fence;
 mod lapsing;
 mod merging;
 mod mixed;
+mod parted;
 mod random_merges;
 mod reviews;
 mod sample;
@@ -36,6 +37,7 @@ pub use fence::*;
 pub use lapsing::*;
 pub use merging::*;
 pub use mixed::*;
+pub use parted::*;
 pub use random_merges::*;
 pub use reviews::*;
 pub use sentinel::*;
@@ -77,6 +79,7 @@ macro_rules! swept_contract {
         $crate::one_person_contract!(@cases $subject:
             ten_seconds_of_everything_leave_the_counters_exact
             what_is_remembered_of_erased_channel_users_ends
+            a_clear_mark_goes_with_the_channel_user_whose_turns_have_ended
         );
     };
 }
@@ -118,6 +121,10 @@ macro_rules! one_person_contract {
             a_merge_is_undone_once
             people_that_were_parted_can_be_merged_again
             undoing_is_audited
+            who_was_joined_by_an_address_leaves_with_its_account
+            a_link_by_an_address_is_undone_below_a_survivor
+            a_question_outlives_the_merge_it_was_asked_during
+            a_question_is_erased_with_the_account_it_was_about
             a_proposal_waits_for_an_operator
             a_declined_proposal_leaves_two_people
             a_question_is_asked_once_and_answered_once
@@ -140,6 +147,7 @@ macro_rules! one_person_contract {
             the_pages_of_the_trail_hold_each_entry_once
             nothing_of_an_erased_person_is_left
             what_waits_of_an_erased_person_goes_with_them
+            a_key_that_waited_is_refused_after_the_erasure
             what_came_before_an_erasure_never_comes_back
             a_second_erasure_of_a_channel_user_bars_what_came_between
             a_message_that_waited_does_not_rename_anybody
@@ -177,6 +185,7 @@ mod tests {
             include_str!("contract/lapsing.rs"),
             include_str!("contract/merging.rs"),
             include_str!("contract/random_merges.rs"),
+            include_str!("contract/parted.rs"),
             include_str!("contract/reviews.rs"),
             include_str!("contract/sentinel.rs"),
             include_str!("contract/shared.rs"),

@@ -38,11 +38,11 @@ pub struct Counts {
     /// Appends that waited on the disk of the process that was asked. Those of other processes are
     /// refused when they come.
     pub deleted_spooled: u64,
-    /// Keys of turns that are refused from now on.
+    /// Keys of turns, stored ones and those that waited, that are refused from now on.
     pub tombstoned_keys: u64,
     /// Channel users for whom nothing that waited until now is stored any more.
     pub tombstoned_refs: u64,
-    /// Clear marks of channel scopes where nobody else ever spoke.
+    /// Clear marks of channel scopes where nobody else's turns are.
     pub deleted_clear_marks: u64,
     /// Channel users.
     pub deleted_identities: u64,

@@ -99,10 +99,8 @@ pub enum FirstSight {
     NewUser,
     /// The holder of the address.
     Attach(UserId),
-    /// Somebody new, and an operator is asked whether they are the holder.
+    /// Somebody new, and an operator is asked whether they are who holds the claim.
     NewUserWithReview {
-        /// Who held the address.
-        holder: UserId,
         /// Why it is not certain.
         reason: ReviewReason,
         /// What becomes of the claim.
@@ -135,7 +133,6 @@ pub fn first_sight(
         return FirstSight::NewUser;
     };
     let review = |reason, effect| FirstSight::NewUserWithReview {
-        holder: claim.holder,
         reason,
         claim: effect,
     };
@@ -164,8 +161,8 @@ fn holds_another(claim: &Claim, newcomer: &PlatformUserId) -> bool {
 pub struct LaterSight {
     /// What becomes of the claim on that address.
     pub claim: ClaimEffect,
-    /// Whom an operator is asked about.
-    pub review: Option<(UserId, ReviewReason)>,
+    /// Why an operator is asked whether the one who was seen is who holds the claim, if one is.
+    pub review: Option<ReviewReason>,
 }
 
 /// Decides a later sighting of a channel user of `person`, who vouches for the claimed address.
@@ -196,7 +193,7 @@ pub fn later_sight(
     };
     LaterSight {
         claim: effect,
-        review: Some((claim.holder, reason)),
+        review: Some(reason),
     }
 }
 

@@ -69,7 +69,7 @@ impl Person {
         }
         let root = state.people.root(user).unwrap_or(user);
         let ids = state.people.members(root);
-        let (usage, keys) = state.log.inventory(root);
+        let (usage, mut keys) = state.log.inventory(root);
         let known = state.people.identities_of(&ids);
         let digest = |known: &Known| known.identity.id.digest(&state.tenant.id);
         let refs: Vec<_> = known.map(digest).collect();
@@ -77,6 +77,9 @@ impl Person {
         let waiting = state
             .outbox
             .of_people(&ids, &channel_users(&state.people, &ids));
+        // Whoever sent it was told that it is kept, and may repeat it (T-57).
+        let unstored = |key: &ClientMessageId| !state.log.by_key.contains_key(key);
+        keys.extend(state.outbox.keys_of(&waiting).filter(unstored));
         let counts = Counts {
             deleted_turns: usage.turn_count,
             deleted_bytes: usage.byte_count,

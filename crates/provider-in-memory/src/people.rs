@@ -111,6 +111,11 @@ impl People {
         })
     }
 
+    /// The account that holds the claim on an address.
+    pub(crate) fn claimant(&self, email: &NormalizedEmail) -> Option<UserId> {
+        self.claims.get(email).map(|claim| claim.account)
+    }
+
     /// A new id, active, with its first channel user.
     pub(crate) fn mint(&mut self, account: UserId, identity: Identity) {
         let user = self.users.entry(account).or_default();

@@ -11,7 +11,6 @@ use uuid::Uuid;
 use crate::audit::{self, Entry};
 use crate::error::StoreError;
 use crate::identity::people::{self, Person};
-use crate::outbox::forget::FORGET;
 use crate::row::Reader;
 use crate::session::{Param, Session};
 use crate::statement::{ForTenant, Statement};
@@ -21,6 +20,7 @@ use crate::transaction::{Abort, Failed, TRIES};
 pub(crate) static FOR_TENANT: &[&ForTenant] = &[
     &EPOCH,
     &CHANNEL_USERS,
+    &OUTBOX,
     &REFS,
     &CLEAR_MARKS,
     &TURNS,
@@ -51,6 +51,18 @@ static CHANNEL_USERS: ForTenant = ForTenant(Statement {
     params: &[Type::TEXT, Type::UUID_ARRAY],
 });
 
+static OUTBOX: ForTenant = ForTenant(Statement {
+    name: "erase_outbox",
+    sql: include_str!("erasure/erase_outbox.sql"),
+    params: &[
+        Type::TEXT,
+        Type::UUID_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::TIMESTAMPTZ,
+    ],
+});
+
 static REFS: ForTenant = ForTenant(Statement {
     name: "erase_refs",
     sql: include_str!("erasure/erase_refs.sql"),
@@ -65,7 +77,7 @@ static REFS: ForTenant = ForTenant(Statement {
 static CLEAR_MARKS: ForTenant = ForTenant(Statement {
     name: "erase_clear_marks",
     sql: include_str!("erasure/erase_clear_marks.sql"),
-    params: &[Type::TEXT, Type::UUID_ARRAY],
+    params: &[Type::TEXT, Type::UUID_ARRAY, Type::TEXT_ARRAY],
 });
 
 static TURNS: ForTenant = ForTenant(Statement {
@@ -237,26 +249,32 @@ async fn delete(
     );
     let bound = session.bound(tenant);
     let known = channel_users(session, tenant, &ids).await?;
-    let waiting = forget_waiting(session, tenant, &ids, &known).await?;
+    let (kinds, names): (Vec<&str>, Vec<&str>) = known
+        .iter()
+        .map(|known| (known.kind.as_str(), known.id()))
+        .unzip();
+    let waited: [Param<'_>; 4] = [&ids, &kinds, &names, &until];
+    let waited = bound.query(&OUTBOX, &waited).await?;
     let refs: Vec<Vec<u8>> = known.iter().map(|id| id.digest(tenant).to_vec()).collect();
     let refs = bound.query(&REFS, &[&refs, &now, &until]).await?;
-    let marks = bound.query(&CLEAR_MARKS, &[&ids]).await?;
+    let marks = bound.query(&CLEAR_MARKS, &[&ids, &names]).await?;
     let turns = bound.query(&TURNS, &[&ids, &until]).await?;
     let people = bound.query(&IDENTITIES, &[&ids]).await?;
     let reviews = bound.query(&REVIEWS, &[&ids]).await?;
     let audit = bound.query(&AUDIT, &[&ids, &texts]).await?;
     let by_now: [Param<'_>; 2] = [&ids, &now];
     let users = bound.query(&USERS, &by_now).await?;
+    let waited = Numbers(waited.first(), "ccm_outbox");
     let turns = Numbers(turns.first(), "cross_channel_messages");
     let people = Numbers(people.first(), "platform_identities");
     let audit = Numbers(audit.first(), "ccm_audit_events");
     Ok(Counts {
         deleted_turns: turns.get("turns")?,
         deleted_bytes: turns.get("bytes")?,
-        deleted_outbox: waiting,
+        deleted_outbox: waited.get("entries")?,
         // No disk is the database's to look at.
         deleted_spooled: 0,
-        tombstoned_keys: turns.get("keys")?,
+        tombstoned_keys: turns.get("keys")? + waited.get("keys")?,
         tombstoned_refs: refs.len() as u64,
         deleted_clear_marks: marks.len() as u64,
         deleted_identities: people.get("identities")?,
@@ -286,21 +304,6 @@ async fn channel_users(
         row.parsed("channel_id", |id| PlatformUserId::new(kind, id).ok())
     };
     rows.iter().map(of).collect()
-}
-
-async fn forget_waiting(
-    session: &Session<'_>,
-    tenant: &TenantId,
-    ids: &[Uuid],
-    known: &[PlatformUserId],
-) -> Result<u64, StoreError> {
-    let (kinds, names): (Vec<&str>, Vec<&str>) = known
-        .iter()
-        .map(|known| (known.kind.as_str(), known.id()))
-        .unzip();
-    let params: [Param<'_>; 3] = [&ids, &kinds, &names];
-    let gone = session.bound(tenant).query(&FORGET, &params).await?;
-    Numbers(gone.first(), "ccm_outbox").get("entries")
 }
 
 /// The one row of counts that a statement answers.

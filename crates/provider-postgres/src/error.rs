@@ -105,6 +105,11 @@ impl StoreError {
         }
     }
 
+    /// Whether a row that was not to be waited for is held by somebody.
+    pub(crate) fn is_held(&self) -> bool {
+        matches!(self, Self::Refused { fault, .. } if fault.state == SqlState::LOCK_NOT_AVAILABLE)
+    }
+
     /// Whether a row with this key stands there already.
     pub(crate) fn is_second_of_a_key(&self) -> bool {
         matches!(self, Self::Refused { fault, .. } if fault.state == SqlState::UNIQUE_VIOLATION)

@@ -20,7 +20,9 @@ use crate::store::PostgresStore;
 
 #[cfg(test)]
 pub(crate) use self::append::append_in;
-pub(crate) use self::append::{Answer, Appender, BYTES, ROWS, Row, append as append_rows};
+pub(crate) use self::append::{
+    Answer, Appender, BYTES, ROWS, Row, append as append_rows, append_free as append_free_rows,
+};
 
 pub(crate) use self::clear::EXISTS;
 

@@ -2,7 +2,7 @@
 
 mod enqueue;
 mod entries;
-pub(crate) mod forget;
+mod forget;
 mod lease;
 mod settle;
 mod stats;

@@ -1,9 +1,11 @@
 //! Group commit: turns queue, and a few writers take whatever has queued and commit it together.
 //!
 //! Nobody lingers for more to come: one caller alone pays for a hand-over and nothing else, and the
-//! more callers there are, the more turns share a commit. Each tenant belongs to one writer, so two
+//! more callers there are, the more turns share a commit. Whoever is held by a merge or an erasure is
+//! waited for aside, and alone. Each tenant belongs to one writer, so two
 //! writers never wait for the same rows (`docs/adr/0040`).
 
+mod aside;
 mod lane;
 mod metrics;
 mod queue;

@@ -215,6 +215,10 @@ mod one_person {
         a_merge_is_undone_once
         people_that_were_parted_can_be_merged_again
         undoing_is_audited
+        who_was_joined_by_an_address_leaves_with_its_account
+        a_link_by_an_address_is_undone_below_a_survivor
+        a_question_outlives_the_merge_it_was_asked_during
+        a_question_is_erased_with_the_account_it_was_about
         a_declined_proposal_leaves_two_people
         a_question_is_asked_once_and_answered_once
         a_proposal_about_nobody_is_refused
@@ -231,6 +235,7 @@ mod one_person {
         an_erasure_touches_nobody_else
         nothing_of_an_erased_person_is_left
         what_waits_of_an_erased_person_goes_with_them
+        a_key_that_waited_is_refused_after_the_erasure
         a_group_is_joined_to_nobody_by_an_address
         a_revoked_address_joins_nobody
         revoking_is_audited_without_the_address

@@ -1,20 +1,22 @@
 //! One word planted wherever a word of a person can get to, and looked for afterwards.
 
+use std::time::Duration;
+
 use serde_json::json;
 use throughline_conversation_memory::AuditQuery;
 use throughline_conversation_memory::contract::turn;
 use throughline_conversation_memory::{
-    ChannelKind, ChannelScope, Limit, QueuedAppend, QueuedAuthor,
+    ChannelKind, ChannelScope, Chunk, Limit, Pass, QueuedAppend, QueuedAuthor,
 };
 use throughline_domain::{Clock as _, TenantId, UserId};
 use throughline_platform_identity::{DecisionReason, PlatformKind, Verdict};
 
-use super::Subject;
 use super::sample::{
     ALL_REVIEWS, custom, erase, joining, mailed, merge, operator, person, seen, snapshot,
 };
 use super::waiting::unresolved;
-use crate::Mode;
+use super::{Subject, SweptSubject};
+use crate::{Mode, TOMBSTONE_LIFE};
 
 const WORD: &str = "xq7sentinel";
 
@@ -90,6 +92,42 @@ async fn plant(subject: &dyn Subject, tenant: &TenantId, noor: UserId) -> Vec<Us
         .await
         .expect("declined");
     vec![mina, slack, alone]
+}
+
+/// T-27: a scope can be a phone number, and its clear mark outlives the turns it was set for. A mark in a
+/// scope where somebody else speaks stays.
+pub async fn a_clear_mark_goes_with_the_channel_user_whose_turns_have_ended(
+    subject: &dyn SweptSubject,
+) {
+    let acme = joining(subject, "acme").await;
+    let mina = person(subject, &acme, WORD, 0).await;
+    let noor = person(subject, &acme, "noor", 0).await;
+    let kind = ChannelKind::parse("whatsapp-phone").expect("a plain word");
+    for (user, scope) in [(mina, WORD), (noor, "group-of-noor")] {
+        let said = turn(user, scope).on("whatsapp-phone", scope).build();
+        subject.memory().append(&acme, said).await.expect("stored");
+        let scope = ChannelScope::new(kind.clone(), scope).expect("a plain scope");
+        let cleared = subject.memory().clear(&acme, &scope).await;
+        cleared.expect("cleared");
+    }
+    subject.clock().advance(Duration::from_hours(24 * 1_000));
+    let said = turn(noor, "later")
+        .on("whatsapp-phone", "group-of-noor")
+        .build();
+    subject.memory().append(&acme, said).await.expect("stored");
+    let (retention, chunk) = (subject.retention(), Chunk::new(10));
+    let swept = retention
+        .sweep(&acme, Pass::Ended, chunk, TOMBSTONE_LIFE)
+        .await;
+    assert_eq!(swept.expect("swept").rows, 2);
+
+    erase(subject, &acme, mina, Mode::Erase)
+        .await
+        .expect("erased");
+    if let Some(dump) = subject.dump().await {
+        assert!(!dump.contains(WORD), "{}", lines_with(&dump, WORD));
+        assert!(dump.contains("group-of-noor"), "somebody else's went too");
+    }
 }
 
 async fn everything_readable(subject: &dyn Subject, tenant: &TenantId, ids: &[UserId]) -> String {

@@ -9,7 +9,7 @@ use throughline_conversation_memory::{
 use throughline_domain::{Clock as _, TenantId, Timestamp, UserId};
 use throughline_platform_identity::{IdentityError, Resolved};
 
-use super::sample::{custom, erase, merge, person, seen, snapshot, tenant};
+use super::sample::{custom, erase, is_gone, merge, person, say, seen, snapshot, tenant};
 use super::{Subject, SweptSubject};
 use crate::{Mode, TOMBSTONE_LIFE};
 
@@ -86,6 +86,30 @@ pub async fn what_waits_of_an_erased_person_goes_with_them(subject: &dyn Subject
         keys(subject, &corp, OutboxState::Pending).await,
         ["elsewhere"]
     );
+}
+
+/// T-57: what was accepted to wait is not made anew by a client that repeats it after the erasure; the
+/// key of a stored turn that also waits is counted once.
+pub async fn a_key_that_waited_is_refused_after_the_erasure(subject: &dyn Subject) {
+    let acme = tenant(subject, "acme").await;
+    let mina = person(subject, &acme, "mina", 1).await;
+    let noor = person(subject, &acme, "noor", 0).await;
+    keep(subject, &acme, unresolved("mina"), "waits").await;
+    keep(subject, &acme, QueuedAuthor::User(mina), "waits-too").await;
+    keep(subject, &acme, QueuedAuthor::User(mina), "mina-0").await;
+    keep(subject, &acme, QueuedAuthor::User(noor), "hers").await;
+    let rehearsed = erase(subject, &acme, mina, Mode::Rehearse).await;
+    let erased = erase(subject, &acme, mina, Mode::Erase).await;
+    let counts = erased.expect("erased").counts;
+    assert_eq!(rehearsed.expect("counted").counts, counts);
+    assert_eq!((counts.deleted_outbox, counts.tombstoned_keys), (3, 3));
+    let anew = seen(subject, &acme, &custom("mina")).await.account_id;
+    for key in ["waits", "waits-too", "mina-0"] {
+        let repeated = say(subject, &acme, anew, key).await;
+        assert!(is_gone(&repeated), "{key}: {repeated:?}");
+    }
+    say(subject, &acme, noor, "hers").await.expect("stored");
+    say(subject, &acme, anew, "fresh").await.expect("stored");
 }
 
 async fn queued(

@@ -86,11 +86,7 @@ fn the_tenant_must_allow_it_and_trust_both_channels() {
 fn a_recycled_address_joins_nobody() {
     use ClaimState::{Lapsed, Live, Revoked};
     use PlatformKind::{SlackUser, TeamsAad};
-    let asked = |reason, claim| FirstSight::NewUserWithReview {
-        holder: holder(),
-        reason,
-        claim,
-    };
+    let asked = |reason, claim| FirstSight::NewUserWithReview { reason, claim };
     let lapsed = asked(ReviewReason::LapsedClaim, ClaimEffect::Take);
     let contested = asked(ReviewReason::ContestedClaim, ClaimEffect::Leave);
     let same_kind = asked(ReviewReason::SameKind, ClaimEffect::Revoke);
@@ -120,7 +116,6 @@ fn a_recycled_address_joins_nobody() {
 fn a_later_sight_never_joins_and_asks_when_addresses_collide() {
     use ClaimState::{Lapsed, Live, Revoked};
     let other = UserId::from_u128(2);
-    let ask = |reason| Some((holder(), reason));
     for (state, days, person, effect, review) in [
         (Live, 0, holder(), ClaimEffect::Confirm, None),
         (Live, 61, holder(), ClaimEffect::Confirm, None),
@@ -131,28 +126,28 @@ fn a_later_sight_never_joins_and_asks_when_addresses_collide() {
             0,
             other,
             ClaimEffect::Leave,
-            ask(ReviewReason::Collision),
+            Some(ReviewReason::Collision),
         ),
         (
             Live,
             61,
             other,
             ClaimEffect::Take,
-            ask(ReviewReason::LapsedClaim),
+            Some(ReviewReason::LapsedClaim),
         ),
         (
             Lapsed,
             0,
             other,
             ClaimEffect::Take,
-            ask(ReviewReason::LapsedClaim),
+            Some(ReviewReason::LapsedClaim),
         ),
         (
             Revoked,
             0,
             other,
             ClaimEffect::Leave,
-            ask(ReviewReason::ContestedClaim),
+            Some(ReviewReason::ContestedClaim),
         ),
     ] {
         let stored = claim(state, days * DAY);

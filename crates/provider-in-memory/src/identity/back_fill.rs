@@ -41,7 +41,11 @@ pub(crate) fn back_fill(state: &mut TenantState, ids: &dyn Ids, now: Timestamp) 
         now,
     };
     for (_, account, email, last_confirmed_at) in vouched {
-        let Some(claim) = state.people.claim(&email) else {
+        let held = state
+            .people
+            .claim(&email)
+            .zip(state.people.claimant(&email));
+        let Some((claim, claimant)) = held else {
             let claim = StoredClaim {
                 account,
                 state: ClaimState::Live,
@@ -52,7 +56,7 @@ pub(crate) fn back_fill(state: &mut TenantState, ids: &dyn Ids, now: Timestamp) 
         };
         let root = state.people.root(account).unwrap_or(account);
         if claim.holder != root {
-            let pair = (claim.holder, root);
+            let pair = (claimant, account);
             review::raise(&mut state.people, pair, ReviewReason::Collision, act);
         }
     }

@@ -87,6 +87,10 @@ fn see_first(
     let profile = Profile::of(who);
     let vouched = policy.vouched(who.id.kind, &profile);
     let claim = vouched.as_ref().and_then(|email| state.people.claim(email));
+    let claimant = vouched
+        .as_ref()
+        .and_then(|email| state.people.claimant(email));
+    let claimant = claimant.unwrap_or(account);
     let decision = first_sight(policy, &who.id, claim.as_ref(), act.now);
     let attached = matches!(decision, FirstSight::Attach(_));
     let source = if attached {
@@ -100,15 +104,11 @@ fn see_first(
     let (effect, user_id) = match decision {
         FirstSight::NewUser => (ClaimEffect::Take, account),
         FirstSight::Attach(holder) => {
-            attach(state, account, holder, act);
+            attach(state, account, (claimant, holder), act);
             (ClaimEffect::Confirm, holder)
         }
-        FirstSight::NewUserWithReview {
-            holder,
-            reason,
-            claim,
-        } => {
-            review::raise(&mut state.people, (holder, account), reason, act);
+        FirstSight::NewUserWithReview { reason, claim } => {
+            review::raise(&mut state.people, (claimant, account), reason, act);
             (claim, account)
         }
     };
@@ -122,12 +122,18 @@ fn see_first(
     }
 }
 
-/// A merge like any other, of somebody who has said nothing yet.
-fn attach(state: &mut TenantState, account: UserId, holder: UserId, act: Act<'_>) {
+/// A merge like any other, of somebody who has said nothing yet. The link is to the account whose
+/// address it was: should that one leave its survivor, the newcomer goes along.
+fn attach(
+    state: &mut TenantState,
+    account: UserId,
+    (claimant, holder): (UserId, UserId),
+    act: Act<'_>,
+) {
     state.people.put_under(account, holder);
     let merged = Merged {
         merge_id: MergeId::new(act.ids.ulid(act.now)),
-        user_id: holder,
+        user_id: claimant,
         merged_identities: 1,
         moved_turns: 0,
     };
@@ -189,8 +195,8 @@ fn see_again(
     };
     let claim = people.claim(&email);
     let decision = later_sight(policy, root, claim.as_ref(), act.now);
-    if let Some((holder, reason)) = decision.review {
-        review::raise(people, (holder, root), reason, act);
+    if let (Some(reason), Some(claimant)) = (decision.review, people.claimant(&email)) {
+        review::raise(people, (claimant, account), reason, act);
     }
     apply(people, email, decision.claim, account, act.now);
 }

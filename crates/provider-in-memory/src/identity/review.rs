@@ -10,7 +10,8 @@ use super::merge::{self, Act};
 use crate::people::People;
 use crate::state::TenantState;
 
-/// Raises a question by an address, once for good: a declined one is not asked again.
+/// Raises a question by an address, once for good: a declined one is not asked again. It names accounts
+/// and never survivors, so that it is about the same people when merges come or go meanwhile.
 pub(super) fn raise(
     people: &mut People,
     (primary, secondary): (UserId, UserId),
@@ -33,8 +34,7 @@ pub(super) fn propose(
     act: Act<'_>,
 ) -> Result<ReviewId, IdentityError> {
     let root = |id| people.root(id).ok_or(IdentityError::UnknownUser(id));
-    let (primary, secondary) = (root(primary)?, root(secondary)?);
-    if primary == secondary {
+    if root(primary)? == root(secondary)? {
         return Err(IdentityError::NoChange);
     }
     let standing = people.reviews.values().find(|review| {

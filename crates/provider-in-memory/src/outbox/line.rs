@@ -82,6 +82,11 @@ impl Line {
         entries::of_people(self, users, channel_users)
     }
 
+    pub(crate) fn keys_of(&self, ids: &[OutboxId]) -> impl Iterator<Item = ClientMessageId> {
+        let found = ids.iter().filter_map(|id| self.entries.get(id));
+        found.map(|entry| entry.shown.key.clone())
+    }
+
     pub(crate) fn remove_all(&mut self, ids: &[OutboxId]) -> u64 {
         let removed = ids.iter().filter_map(|id| self.remove(*id));
         removed.count() as u64

@@ -10,7 +10,8 @@ barred as (
     insert into idempotency_tombstones (tenant_id, key_digest, reason, until)
     select $1, sha256(convert_to($1 || ':' || client_message_id, 'UTF8')), 'erased', $3
     from gone
-    on conflict (tenant_id, key_digest) do update set until = excluded.until
+    on conflict (tenant_id, key_digest) do update
+    set until = greatest(idempotency_tombstones.until, excluded.until)
     returning until
 )
 select

@@ -48,7 +48,7 @@ pub(super) static FILL: ForTenant = ForTenant(Statement {
 pub(super) static HOLDERS: ForTenant = ForTenant(Statement {
     name: "claim_holders",
     sql: "-- claim_holders\n\
-          select c.email_normalized, coalesce(u.merged_into, u.user_id) as holder\n\
+          select c.email_normalized, c.user_id, coalesce(u.merged_into, u.user_id) as holder\n\
           from email_claims c\n\
           join users u on u.tenant_id = c.tenant_id and u.user_id = c.user_id\n\
           where c.tenant_id = $1\n\
@@ -107,22 +107,28 @@ async fn ask(
     emails: &[&str],
 ) -> Result<(), StoreError> {
     let rows = session.bound(tenant).query(&HOLDERS, &[&emails]).await?;
-    let mut holders: HashMap<String, UserId> = HashMap::new();
+    let mut holders: HashMap<String, (UserId, UserId)> = HashMap::new();
     for row in &rows {
         let row = Reader {
             row,
             table: "email_claims",
             key: String::new(),
         };
-        let holder = UserId::from_u128(row.get::<Uuid>("holder")?.as_u128());
-        holders.insert(row.get("email_normalized")?, holder);
+        let user = |column| {
+            let id: Uuid = row.get(column)?;
+            Ok::<_, StoreError>(UserId::from_u128(id.as_u128()))
+        };
+        let found = (user("user_id")?, user("holder")?);
+        holders.insert(row.get("email_normalized")?, found);
     }
     let now = store.clock.now();
     for one in all {
-        let holder = holders.get(one.email.as_str()).copied().unwrap_or(one.root);
+        let Some(&(claimant, holder)) = holders.get(one.email.as_str()) else {
+            continue;
+        };
         if holder != one.root {
             let why = (ReviewReason::Collision, now);
-            review::raise(store, session, tenant, (holder, one.root), why).await?;
+            review::raise(store, session, tenant, (claimant, one.account), why).await?;
         }
     }
     Ok(())

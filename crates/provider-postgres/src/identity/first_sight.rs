@@ -125,19 +125,15 @@ impl Newcomer<'_> {
                 self.mint(session, tenant, None).await?;
                 (ClaimEffect::Take, self.alone())
             }
-            FirstSight::NewUserWithReview {
-                holder,
-                reason,
-                claim,
-            } => {
+            FirstSight::NewUserWithReview { reason, claim } => {
                 self.mint(session, tenant, None).await?;
-                let pair = (holder, self.account);
+                let pair = (stored.account, self.account);
                 review::raise(store, session, tenant, pair, (reason, self.now)).await?;
                 (claim, self.alone())
             }
             FirstSight::Attach(holder) => {
                 self.mint(session, tenant, Some(holder)).await?;
-                self.attach(store, session, tenant, holder).await?;
+                self.attach(store, session, tenant, stored.account).await?;
                 let attached = Resolved {
                     user_id: holder,
                     is_new: false,
@@ -187,17 +183,18 @@ impl Newcomer<'_> {
         Ok(())
     }
 
-    /// A merge like any other, of somebody who has said nothing yet.
+    /// A merge like any other, of somebody who has said nothing yet. The link is to the account whose
+    /// address it was: should that one leave its survivor, the newcomer goes along.
     async fn attach(
         &self,
         store: &PostgresStore,
         session: &Session<'_>,
         tenant: &TenantId,
-        holder: UserId,
+        claimant: UserId,
     ) -> Result<(), Abort<IdentityError>> {
         let merged = Merged {
             merge_id: MergeId::new(store.ids.ulid(self.now)),
-            user_id: holder,
+            user_id: claimant,
             merged_identities: 1,
             moved_turns: 0,
         };

@@ -56,8 +56,8 @@ pub(super) async fn see(
     let holder = holder(session, tenant, &person, stored.account).await?;
     let claim = stored.held_by(holder, Vec::new());
     let decision = later_sight(policy, person.root, Some(&claim), now);
-    if let Some((holder, reason)) = decision.review {
-        let pair = (holder, person.root);
+    if let Some(reason) = decision.review {
+        let pair = (stored.account, known.account);
         review::raise(store, session, tenant, pair, (reason, now)).await?;
     }
     let seen = (known.account, now);

@@ -70,7 +70,8 @@ pub(super) static DECIDE: ForTenant = ForTenant(Statement {
     ],
 });
 
-/// Raises a question by an address, once for good: a declined one is not asked again.
+/// Raises a question by an address, once for good: a declined one is not asked again. It names accounts
+/// and never survivors, so that it is about the same people when merges come or go meanwhile.
 pub(super) async fn raise(
     store: &PostgresStore,
     session: &Session<'_>,
@@ -115,13 +116,14 @@ async fn propose_once(
     proposer: &Actor,
 ) -> Result<ReviewId, Abort<IdentityError>> {
     known_tenant(session, tenant).await?;
-    let [primary, secondary] = merge::lock_two(session, tenant, primary, secondary).await?;
-    if primary.root == secondary.root {
+    let people = merge::lock_two(session, tenant, primary, secondary).await?;
+    if people[0].root == people[1].root {
         return Err(IdentityError::NoChange.into());
     }
     let now = store.clock.now();
     let id = uuid(store.ids.ulid(now).0);
-    let (primary, secondary) = (uuid(primary.root.as_u128()), uuid(secondary.root.as_u128()));
+    // As they were asked about, not their survivors, as every review does.
+    let (primary, secondary) = (uuid(primary.as_u128()), uuid(secondary.as_u128()));
     let now = now.to_system_time();
     let params: [crate::session::Param<'_>; 5] =
         [&id, &primary, &secondary, &proposer.as_str(), &now];

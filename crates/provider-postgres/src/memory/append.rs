@@ -3,6 +3,7 @@
 mod at_once;
 mod columns;
 mod decide;
+mod held;
 mod recover;
 mod seen;
 mod transaction;
@@ -23,6 +24,7 @@ use crate::statement::ForTenants;
 pub(super) static STATEMENTS: &[&ForTenants] = &[
     &at_once::FENCE,
     &at_once::AT_ONCE,
+    &held::FREE,
     &transaction::LOCK,
     &transaction::NUMBER,
     &transaction::FIND,
@@ -60,27 +62,54 @@ pub(crate) struct Appender {
     pub(crate) at_once: bool,
 }
 
-/// Appends rows of any tenants; the answers are in the order of the rows.
+/// Appends rows of any tenants; the answers are in the order of the rows. Waits for whoever holds one of
+/// the users.
 pub(crate) async fn append(store: &Appender, rows: &[Row<'_>]) -> Vec<Answer> {
+    let mut answers = append_free(store, rows).await;
+    fill(store, rows, &mut answers, &vec![false; rows.len()]).await;
+    answers.into_iter().flatten().collect()
+}
+
+/// As [`append`], but a row whose user is held by a merge, its undo, an erasure or a sweep is left out,
+/// all rows of that user with it: `None`. The others do not wait for it.
+pub(crate) async fn append_free(store: &Appender, rows: &[Row<'_>]) -> Vec<Option<Answer>> {
     if !store.at_once {
-        return step_by_step(store, rows).await;
+        let answers = step_by_step(store, rows).await;
+        return answers.into_iter().map(Some).collect();
     }
     let mut answers = Vec::with_capacity(rows.len());
     for part in cut(rows) {
-        let rows = &rows[part];
-        let mut at_once = at_once::append(store, rows).await;
-        let (places, left): (Vec<_>, Vec<_>) = rows
-            .iter()
-            .enumerate()
-            .filter(|(place, _)| at_once[*place].is_none())
-            .unzip();
-        let left: Vec<Row<'_>> = left.into_iter().copied().collect();
-        for (place, answer) in places.into_iter().zip(step_by_step(store, &left).await) {
-            at_once[place] = Some(answer);
-        }
-        answers.extend(at_once.into_iter().flatten());
+        answers.extend(append_part(store, &rows[part]).await);
     }
     answers
+}
+
+async fn append_part(store: &Appender, rows: &[Row<'_>]) -> Vec<Option<Answer>> {
+    let mut held = vec![false; rows.len()];
+    let mut answers = if let Ok(answers) = at_once::append(store, rows).await {
+        answers
+    } else {
+        // Whoever cannot be asked is not held; the next step tells what is wrong.
+        held = held::held(store, rows).await.unwrap_or(held);
+        rows.iter().map(|_| None).collect()
+    };
+    fill(store, rows, &mut answers, &held).await;
+    answers
+}
+
+/// Decides, step by step, on the rows that have no answer yet and are not to be left out.
+async fn fill(
+    store: &Appender,
+    rows: &[Row<'_>],
+    answers: &mut [Option<Answer>],
+    left_out: &[bool],
+) {
+    let open = |place: &usize| answers[*place].is_none() && !left_out[*place];
+    let places: Vec<usize> = (0..rows.len()).filter(open).collect();
+    let open: Vec<Row<'_>> = places.iter().map(|&place| rows[place]).collect();
+    for (place, answer) in places.into_iter().zip(step_by_step(store, &open).await) {
+        answers[place] = Some(answer);
+    }
 }
 
 /// Appends with a look at what stands before: what becomes of a row is decided here.

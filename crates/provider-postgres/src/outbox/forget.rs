@@ -19,8 +19,8 @@ pub(super) static EXPIRE: ForTenant = ForTenant(Statement {
     params: &[Type::TEXT, Type::TIMESTAMPTZ, Type::INT8],
 });
 
-/// By users and by channel users; an erasure sends it in its own transaction.
-pub(crate) static FORGET: ForTenant = ForTenant(Statement {
+/// By users and by channel users.
+pub(super) static FORGET: ForTenant = ForTenant(Statement {
     name: "outbox_forget",
     sql: include_str!("outbox_forget.sql"),
     params: &[

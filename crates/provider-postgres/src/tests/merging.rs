@@ -47,6 +47,49 @@ async fn a_merge_of_ten_thousand_turns_holds_nobody_else_up() {
     assert!(took < Duration::from_secs(5), "{took:?}");
 }
 
+/// Nor does whoever writes to somebody who is held: the others' turns go past theirs, which are stored in
+/// their order once the person is free.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_append_to_somebody_who_is_held_holds_nobody_else_up() {
+    let scratch = prepared().await;
+    let acme = scratch.acme().await;
+    let (mina, noor) = (scratch.user(&acme).await, scratch.user(&acme).await);
+    let (client, connection) =
+        tokio_postgres::connect(scratch.database.url(), tokio_postgres::NoTls)
+            .await
+            .unwrap();
+    let tasks = TaskTracker::new();
+    tasks.spawn(connection);
+    let hold = "begin; select from users where user_id = $1 for update";
+    let hold = hold.replace(
+        "$1",
+        &format!("'{}'", uuid::Uuid::from_u128(mina.as_u128())),
+    );
+    client.batch_execute(&hold).await.unwrap();
+
+    let mut hers = Vec::new();
+    for round in 0..3 {
+        let (store, tenant) = (scratch.store.clone(), acme.clone());
+        let said = (0..100).map(|number| turn(mina, &format!("hers-{round}-{number}")).build());
+        let said: Vec<_> = said.collect();
+        let append = async move { store.append_batch(&tenant, said).await };
+        hers.push(tasks.spawn(append));
+        let alone = turn(noor, &format!("alone-{round}")).build();
+        scratch.store.append(&acme, alone).await.unwrap();
+    }
+    assert!(hers.iter().all(|append| !append.is_finished()));
+    client.batch_execute("rollback").await.unwrap();
+    for append in hers {
+        let answers = append.await.unwrap();
+        let seqs: Vec<u64> = answers.into_iter().map(|one| one.unwrap().seq).collect();
+        assert!(seqs.is_sorted(), "{seqs:?}");
+    }
+    let usage = scratch.store.usage(&acme, mina).await.unwrap();
+    assert_eq!(usage.turn_count, 300);
+    let next = turn(mina, "free again").build();
+    scratch.store.append(&acme, next).await.unwrap();
+}
+
 /// The figure: 2 x 10,000 turns in less than a second.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a measurement"]

@@ -1,4 +1,5 @@
-//! One writer: its queue, and the task that empties it while there is something in it.
+//! One writer: its queue, and the task that empties it while there is something in it. A turn whose user
+//! is held by a merge or an erasure is put aside, so that nobody else's waits for it.
 
 use std::sync::Arc;
 
@@ -8,15 +9,18 @@ use throughline_domain::TenantId;
 use tokio_util::task::TaskTracker;
 
 use super::Waiting;
+use super::aside::Aside;
 use super::queue::{Bounds, Queue, Weigh};
 use super::waiting::Queued;
 use crate::config::WriterOptions;
-use crate::memory::{Appender, BYTES, ROWS, Row, append_rows};
+use crate::memory::{Appender, BYTES, ROWS, Row, append_free_rows};
 
 /// A writer. At most one task works for it at a time.
 pub(super) struct Lane {
     appender: Arc<Appender>,
     state: Mutex<State>,
+    aside: Arc<Aside>,
+    bounds: Bounds,
 }
 
 struct State {
@@ -42,6 +46,8 @@ impl Lane {
             one_tenant_each: options.one_tenant_each,
         };
         Self {
+            aside: Arc::new(Aside::new(&appender)),
+            bounds,
             appender,
             state: Mutex::new(State {
                 queue: Queue::new(bounds),
@@ -65,6 +71,8 @@ impl Lane {
             let mut state = self.state.lock();
             if state.closed {
                 refused = Some("the store is being closed");
+            } else if self.aside.len() >= self.bounds.rows {
+                refused = Some("too many turns wait for users who are held");
             }
             let before = state.queue.len();
             for turn in turns {
@@ -92,7 +100,7 @@ impl Lane {
         let full = waiting.iter().filter(|caller| caller.is_refused()).count();
         self.appender.sessions.metrics.writer.refused(full);
         if begin {
-            tasks.spawn(Self::work(self.clone()));
+            tasks.spawn(Self::work(self.clone(), tasks.clone()));
         }
         waiting
     }
@@ -107,10 +115,10 @@ impl Lane {
         self.state.lock().queue.len()
     }
 
-    async fn work(self: Arc<Self>) {
+    async fn work(self: Arc<Self>, tasks: TaskTracker) {
         let _at_work = AtWork(&self);
         while let Some(batch) = self.next() {
-            self.write(batch).await;
+            self.write(batch, &tasks).await;
         }
     }
 
@@ -125,14 +133,16 @@ impl Lane {
                 return None;
             }
             self.appender.sessions.metrics.writer.taken(batch.len());
-            let batch: Vec<_> = batch.into_iter().filter(|(_, row)| row.take()).collect();
+            // Behind the others of a user who is held: the turns of a call are stored in their order.
+            let batch = batch.into_iter().filter_map(|row| self.aside.behind(row));
+            let batch: Vec<_> = batch.filter(|(_, row)| row.take()).collect();
             if !batch.is_empty() {
                 return Some(batch);
             }
         }
     }
 
-    async fn write(&self, batch: Vec<(TenantId, Queued)>) {
+    async fn write(&self, batch: Vec<(TenantId, Queued)>, tasks: &TaskTracker) {
         self.appender.sessions.metrics.writer.wrote(batch.len());
         let rows: Vec<Row<'_>> = batch
             .iter()
@@ -141,10 +151,15 @@ impl Lane {
                 turn: &queued.turn,
             })
             .collect();
-        let answers = append_rows(&self.appender, &rows).await;
-        for ((_, queued), answer) in batch.into_iter().zip(answers) {
-            queued.answer(answer);
+        let answers = append_free_rows(&self.appender, &rows).await;
+        let mut held = Vec::new();
+        for (row, answer) in batch.into_iter().zip(answers) {
+            match answer {
+                Some(answer) => row.1.answer(answer),
+                None => held.push(row),
+            }
         }
+        Aside::put(&self.aside, held, tasks);
     }
 }
 

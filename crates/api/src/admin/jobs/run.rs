@@ -9,12 +9,14 @@ use crate::path::PathJob;
 use crate::query::Query;
 use crate::{JobAsk, JobRefusal};
 
-/// Runs it now, `?dry_run=true` only looks, `?tenant=` is for one tenant.
+/// Runs it now, `?dry_run=true` only looks, `?tenant=` is for one tenant. Another name is refused: a
+/// mistyped one would sweep what was to be looked at, or everybody.
 pub(crate) async fn run(
     operator: Operator,
     PathJob(job): PathJob,
     query: Query,
 ) -> Result<axum::Json<JobRunAnswer>, Failure> {
+    query.only(&["dry_run", "tenant"])?;
     let ask = JobAsk {
         dry_run: query.switch("dry_run")?,
         tenant: tenant(&query)?,

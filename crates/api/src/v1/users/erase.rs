@@ -28,8 +28,10 @@ pub(crate) async fn erase(
     Ok(axum::Json(ReceiptAnswer::new(receipt, mode)))
 }
 
-/// Anything but a plain yes or no is refused: a mistyped rehearsal must not erase.
+/// Anything but a plain yes or no is refused, and so is another name: a mistyped rehearsal must not
+/// erase.
 fn mode(query: &Query) -> Result<Mode, Problem> {
+    query.only(&["dry_run"])?;
     match query.text("dry_run")?.as_deref() {
         None | Some("false") => Ok(Mode::Erase),
         Some("true") => Ok(Mode::Rehearse),

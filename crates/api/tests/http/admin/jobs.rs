@@ -30,9 +30,9 @@ async fn a_job_is_run_for_all_tenants_or_one_and_says_what_it_did() {
     run("?tenant=")
         .await
         .assert_problem(422, "invalid_parameter");
-    run("?dry_run=yes")
-        .await
-        .assert_problem(422, "invalid_parameter");
+    for bad in ["?dry_run=yes", "?dryrun=true", "?tennant=acme"] {
+        run(bad).await.assert_problem(422, "invalid_parameter");
+    }
 }
 
 #[tokio::test]

@@ -144,11 +144,20 @@ async fn a_rehearsal_a_receipt_and_nothing_left() {
     let rehearsed = as_operator(&service, "DELETE", &rehearse, &json!({})).await;
     rehearsed.assert_status(200);
     assert_eq!(turns_of(&service, &one).await, 1);
-    for bad in ["dry_run=yes", "dry_run=", "dry_run=TRUE"] {
+    for bad in [
+        "dry_run=yes",
+        "dry_run=",
+        "dry_run=TRUE",
+        "dryrun=true",
+        "dry-run=true",
+        "dry_run%20=true",
+        "dry_run=true&user_ids=all",
+    ] {
         as_operator(&service, "DELETE", &format!("{path}?{bad}"), &json!({}))
             .await
             .assert_problem(422, "invalid_parameter");
     }
+    assert_eq!(turns_of(&service, &one).await, 1, "nothing was erased");
 
     let erased = as_operator(&service, "DELETE", &path, &json!({}))
         .await

@@ -50,14 +50,20 @@ struct Plain<'a> {
     created_at: Timestamp,
 }
 
+/// One of the users is held by somebody, and nothing is stored.
+pub(super) struct Held;
+
 /// Stores what needs no decision; the answers are in the order of the rows, and `None` is a row that
 /// has to be decided on.
-pub(super) async fn append(store: &Appender, rows: &[Row<'_>]) -> Vec<Option<Answer>> {
+pub(super) async fn append(
+    store: &Appender,
+    rows: &[Row<'_>],
+) -> Result<Vec<Option<Answer>>, Held> {
     let mut answers: Vec<Option<Answer>> = rows.iter().map(|_| None).collect();
     let now = store.clock.now();
     let plain = plain(store, rows, now);
     if plain.is_empty() {
-        return answers;
+        return Ok(answers);
     }
     match commit(store, &plain, now).await {
         Ok(stored) => {
@@ -67,6 +73,7 @@ pub(super) async fn append(store: &Appender, rows: &[Row<'_>]) -> Vec<Option<Ans
                     .map(|&seq| Ok(plain.appended(seq)));
             }
         }
+        Err(Failure::Before(error)) if error.is_held() => return Err(Held),
         // One of the rows is at fault, or another writer was faster: a closer look finds out.
         Err(Failure::Before(error)) if error.meaning() != Meaning::Unavailable => {}
         Err(Failure::Before(error)) => {
@@ -83,7 +90,7 @@ pub(super) async fn append(store: &Appender, rows: &[Row<'_>]) -> Vec<Option<Ans
             }
         }
     }
-    answers
+    Ok(answers)
 }
 
 /// The rows that may be stored without a look: each key once, and nothing that was said so long ago
