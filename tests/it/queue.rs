@@ -75,7 +75,7 @@ impl Outage {
                 assert_eq!(answer.status, 202, "{answer:?}");
                 assert_eq!(
                     answer.body,
-                    json!({"client_message_id": key, "queued": true})
+                    json!({"client_message_id": key, "queued": true, "erasure_epoch": 0})
                 );
             });
         }
