@@ -124,11 +124,11 @@ fn document(
     }
     // A document that could not be parsed has one span over its root.
     if let Some(whole) = whole(places.values.get("")) {
-        let masked = Value::String(masker.mask(whole.entity, document));
+        let label = Value::String(masker.mask(whole.entity, document));
         return Ok(match field {
             // Readers count on an object.
-            Field::Metadata => json!({ "masked": masked }).to_string(),
-            _ => masked.to_string(),
+            Field::Metadata => json!({ "masked": label }).to_string(),
+            _ => label.to_string(),
         });
     }
     let value = serde_json::from_str(document).map_err(|_| InvalidSpans)?;
