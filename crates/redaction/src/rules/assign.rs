@@ -6,11 +6,11 @@ use super::value::{self, Link, is_believable, is_placeholder};
 use crate::Entity;
 use crate::covered::placeholder_follows;
 use crate::rule::{Rule, Strength};
-use crate::text::{byte_at, byte_before, is_word, run_end, starts_token};
+use crate::text::{byte_at, byte_before, is_word, run_end, run_start, starts_token};
 
 pub(crate) static PASSWORD: Rule = Rule {
     id: "secret-password",
-    rev: 1,
+    rev: 2,
     entity: Entity::Secret,
     strength: Strength::Contextual,
     summary: "what follows a word for a password and a sign or verb that gives it a value",
@@ -20,7 +20,7 @@ pub(crate) static PASSWORD: Rule = Rule {
 
 pub(crate) static ASSIGNED: Rule = Rule {
     id: "secret-assignment",
-    rev: 1,
+    rev: 2,
     entity: Entity::Secret,
     strength: Strength::Generic,
     summary: "a value that looks drawn by lot behind a name such as token, secret or api key",
@@ -56,6 +56,20 @@ pub(crate) const NAMES: &[(Kind, &[&str])] = &[
             "contraseña",
             "contrasena",
             "clave",
+            "parola",
+            "şifre",
+            "Şifre",
+            "salasana",
+            "jelszó",
+            "heslo",
+            "adgangskode",
+            "passord",
+            "lozinka",
+            "mật khẩu",
+            "kata sandi",
+            "סיסמה",
+            "رمز عبور",
+            "κωδικός πρόσβασης",
             "passwort",
             "kennwort",
             "mot de passe",
@@ -147,6 +161,9 @@ pub(crate) fn named(
     if short && is_word(byte_before(bytes, start)) && !camel_or_snake(bytes, start) {
         return None;
     }
+    if kind == Kind::Loose && is_public(bytes, start) {
+        return None;
+    }
     let (from, link) = link(bytes, name_end, flag)?;
     // "pass to …" is a verb and its object.
     if name.eq_ignore_ascii_case(b"pass")
@@ -164,6 +181,9 @@ pub(crate) fn named(
         return Some(to);
     }
     let text = &scanner.text()[from..to];
+    if link == Link::Element && !bytes[to..].starts_with(b"</") {
+        return None;
+    }
     if !is_believable(text, kind, link, &scanner.text()[to..]) || is_placeholder(text) {
         return None;
     }
@@ -179,6 +199,13 @@ pub(crate) fn named(
         if kind == Kind::Password { 0.8 } else { 0.7 },
     );
     Some(to)
+}
+
+/// Whether `public` stands before the name: such a key is for everybody.
+fn is_public(bytes: &[u8], start: usize) -> bool {
+    let joint = usize::from(matches!(byte_before(bytes, start), b'_' | b'-' | b' '));
+    let head = &bytes[..start - joint];
+    head.len() >= 6 && head[head.len() - 6..].eq_ignore_ascii_case(b"public")
 }
 
 fn camel_or_snake(bytes: &[u8], start: usize) -> bool {
@@ -203,7 +230,12 @@ fn link(bytes: &[u8], name_end: usize, flag: bool) -> Option<(usize, Link)> {
     at = run_end(bytes, at, 3, |byte| {
         matches!(byte, b'"' | b'\'' | b']' | b'\\' | b'`' | b'*')
     });
-    let tie = run_end(bytes, at, 4, |byte| byte == b' ' || byte == b'\t');
+    if byte_at(bytes, at) == b'>' && opens_element(bytes, name_end) {
+        return Some((at + 1, Link::Element));
+    }
+    let space = run_end(bytes, at, 4, |byte| byte == b' ' || byte == b'\t');
+    let remark = (space > at).then(|| remark_end(bytes, space)).flatten();
+    let tie = remark.unwrap_or(space);
     let rest = &bytes[tie..];
     let sign = [&b":="[..], b"=>", b"==", b"->", b"=", b":"]
         .into_iter()
@@ -217,7 +249,7 @@ fn link(bytes: &[u8], name_end: usize, flag: bool) -> Option<(usize, Link)> {
         });
         return Some(opened(bytes, from));
     }
-    if tie == at && rest.first().is_none_or(|byte| *byte < 0x80) {
+    if remark.is_some() || tie == at && rest.first().is_none_or(|byte| *byte < 0x80) {
         return None;
     }
     if flag {
@@ -229,6 +261,25 @@ fn link(bytes: &[u8], name_end: usize, flag: bool) -> Option<(usize, Link)> {
         return Some((from, Link::Bare));
     }
     Some((from, if link == Link::Sign { Link::Verb } else { link }))
+}
+
+/// Whether the name that ends at `name_end` is that of an element, `<db:password>`.
+fn opens_element(bytes: &[u8], name_end: usize) -> bool {
+    let start = run_start(bytes, name_end, name_end.saturating_sub(48), |byte| {
+        is_word(byte) || matches!(byte, b'-' | b':' | b'.' | b' ')
+    });
+    byte_before(bytes, start) == b'<'
+}
+
+/// Behind a remark in brackets and its space, as in `password (temporary): …`.
+fn remark_end(bytes: &[u8], at: usize) -> Option<usize> {
+    const LONGEST: usize = 32;
+    if byte_at(bytes, at) != b'(' {
+        return None;
+    }
+    let inner = &bytes[at..bytes.len().min(at + LONGEST)];
+    let close = inner.iter().position(|byte| matches!(byte, b')' | b'\n'))?;
+    (inner[close] == b')').then(|| run_end(bytes, at + close + 1, 4, |byte| byte == b' '))
 }
 
 /// Where the value starts behind a verb, or behind the name itself.
@@ -288,6 +339,11 @@ const VERBS: &[&str] = &[
     "は",
     "है ",
     "هي ",
+    "on ",
+    "este ",
+    "là ",
+    "는 ",
+    "은 ",
 ];
 
 fn opened(bytes: &[u8], at: usize) -> (usize, Link) {
@@ -331,6 +387,56 @@ mod tests {
             format!("the password for the staging database is {secret}"),
             format!("secret {secret} goes with it"),
             format!("密码是{secret}"),
+            format!("パスワードは{secret}です"),
+            format!("<db:password>{secret}</db:password>"),
+            format!("<apiKey>{secret}</apiKey>"),
+            format!("password (temporary): {secret}"),
+            format!("şifre: {secret}"),
+        ] {
+            finds(&text, "SECRET", &secret);
+        }
+    }
+
+    #[test]
+    fn joined_words_behind_a_sign_and_a_word_with_figures_behind_the_name_are_passwords() {
+        let phrase = ["river-moon", "-purple-kite"].concat();
+        for text in [
+            format!("DB_PASSWORD={phrase}"),
+            format!("hasło: {phrase}"),
+            format!("password={phrase} psql"),
+        ] {
+            finds(&text, "SECRET", &phrase);
+        }
+        finds(
+            &format!("user admin and password {phrase}."),
+            "SECRET",
+            &phrase,
+        );
+        let word = ["kite-co", "ffee45"].concat();
+        finds(
+            &format!("log in as admin with password {word}"),
+            "SECRET",
+            &word,
+        );
+        nothing("<input type=password class=login-form-field>");
+        nothing("password: current-password-field");
+    }
+
+    #[test]
+    fn an_ampersand_ends_a_parameter_and_not_a_password() {
+        let odd = ["U&HJr", "MP7Y7WX"].concat();
+        finds(&format!("password: {odd}"), "SECRET", &odd);
+        finds(
+            &format!("<password>{odd}?</password>"),
+            "SECRET",
+            &format!("{odd}?"),
+        );
+        let secret = secret();
+        for text in [
+            format!("?password={secret}&next=1"),
+            format!("password={secret} && run"),
+            format!("export PASSWORD={secret}&"),
+            format!("?pwd={secret}&user[name]=jo"),
         ] {
             finds(&text, "SECRET", &secret);
         }
@@ -392,6 +498,12 @@ mod tests {
             "max_tokens=4096",
             "the secret is communication",
             "compass: north-5west",
+            "la contraseña es incorrecta",
+            "public_key = \"MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\"",
+            "password: !vault |",
+            "Map<Password>a1b2c3d4e5",
+            "a password pbkdf2-sha256",
+            "def check(password (str): 12)",
         ] {
             nothing(text);
         }

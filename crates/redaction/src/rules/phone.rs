@@ -12,7 +12,7 @@ use crate::text::{byte_at, byte_before, count, is_word, run_start};
 
 pub(crate) static INTERNATIONAL: Rule = Rule {
     id: "phone-international",
-    rev: 1,
+    rev: 2,
     entity: Entity::Phone,
     strength: Strength::Validated,
     summary: "a plus or 00, a calling code, and as many digits as that country's numbers have",
@@ -22,7 +22,7 @@ pub(crate) static INTERNATIONAL: Rule = Rule {
 
 pub(crate) static NATIONAL: Rule = Rule {
     id: "phone-national",
-    rev: 1,
+    rev: 2,
     entity: Entity::Phone,
     strength: Strength::Structural,
     summary: "a grouping that hardly anything but a telephone number has: (201) 555-0123, 020 7946 0958",
@@ -32,7 +32,7 @@ pub(crate) static NATIONAL: Rule = Rule {
 
 pub(crate) static CONTEXT: Rule = Rule {
     id: "phone-context",
-    rev: 1,
+    rev: 2,
     entity: Entity::Phone,
     strength: Strength::Contextual,
     summary: "six to fifteen digits in any grouping beside a word for telephoning",
