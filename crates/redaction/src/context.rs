@@ -119,8 +119,8 @@ impl Lexicon {
         }
         let text = after(bytes, end);
         for found in self.words.find_iter(text) {
-            let Meaning { topic, after, .. } = self.topics[found.pattern().as_usize()];
-            if !is_whole_word(text, found.start(), found.end(), false) {
+            let Meaning { topic, after, stem } = self.topics[found.pattern().as_usize()];
+            if !stem && !is_whole_word(text, found.start(), found.end(), false) {
                 continue;
             }
             if topic == Topic::Other {
@@ -278,6 +278,20 @@ mod tests {
             assert!(before(text).says(Topic::Phone), "{text}");
         }
         assert!(before("Meine Auftragsnummer ist ").denies(Topic::Phone));
+    }
+
+    #[test]
+    fn in_languages_that_put_the_word_behind_the_number_it_is_read_there() {
+        for text in [
+            "beni 0 235 503 876 numarasından arayın",
+            "0247200327に電話してください",
+            "01614960216로 전화 주세요",
+            "मुझे 0373129950 पर कॉल करें",
+            "hívjon a 12 5237-3911 számon",
+        ] {
+            assert_eq!(crate::testing::types(text), ["PHONE"], "{text}");
+        }
+        crate::testing::nothing("배송번호 686252878832");
     }
 
     #[test]
