@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use crate::Entity;
 use crate::context_words::{STEMS, WORDS};
 use crate::rules::RULES;
-use crate::rules::assign::NAMES;
+use crate::rules::secret_names::NAMES;
 use crate::rules::token_table::SHAPES;
 
 /// Raised whenever the detector's answers can change; stored rows below it are scanned again.

@@ -2,6 +2,7 @@
 //! `Authorization: Bearer …`.
 
 use super::Scanner;
+use super::secret_names::Kind;
 use super::value::{self, Link, is_believable, is_placeholder};
 use crate::Entity;
 use crate::covered::placeholder_follows;
@@ -27,120 +28,6 @@ pub(crate) static ASSIGNED: Rule = Rule {
     matches: &["api_key = \"q8Zr4TnV1x", "Lw7PbC2dYk\""],
     rejects: &["api_key = process.env", ".API_KEY, token = null"],
 };
-
-/// What a name promises about its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Chosen by a person: short, may be a word.
-    Password,
-    /// Drawn by a machine: long and without a pattern.
-    Key,
-    /// The same, behind a word that names many other things as well.
-    Loose,
-}
-
-/// Names of secrets. Letters may stand before them (`dbPassword`), and a suffix behind (`token_v2`).
-pub(crate) const NAMES: &[(Kind, &[&str])] = &[
-    (
-        Kind::Password,
-        &[
-            "password",
-            "passwd",
-            "passphrase",
-            "pass phrase",
-            "passcode",
-            "pwd",
-            "pw",
-            "pass",
-            "login code",
-            "contraseña",
-            "contrasena",
-            "clave",
-            "parola",
-            "şifre",
-            "Şifre",
-            "salasana",
-            "jelszó",
-            "heslo",
-            "adgangskode",
-            "passord",
-            "lozinka",
-            "mật khẩu",
-            "kata sandi",
-            "סיסמה",
-            "رمز عبور",
-            "κωδικός πρόσβασης",
-            "passwort",
-            "kennwort",
-            "mot de passe",
-            "senha",
-            "hasło",
-            "wachtwoord",
-            "lösenord",
-            "пароль",
-            "密码",
-            "密碼",
-            "パスワード",
-            "비밀번호",
-            "كلمة المرور",
-            "कूटशब्द",
-            "पासवर्ड",
-        ],
-    ),
-    (
-        Kind::Key,
-        &[
-            "secret",
-            "token",
-            "api_key",
-            "apikey",
-            "api-key",
-            "api key",
-            "access_key",
-            "accesskey",
-            "access key",
-            "access-key",
-            "secret_key",
-            "secretkey",
-            "secret key",
-            "private_key",
-            "privatekey",
-            "private key",
-            "client_secret",
-            "clientsecret",
-            "signing_key",
-            "signing key",
-            "encryption_key",
-            "encryption key",
-            "master_key",
-            "account_key",
-            "accountkey",
-            "sharedaccesskey",
-            "credential",
-            "credentials",
-            "x-api-key",
-            "auth_key",
-            "authkey",
-            "auth key",
-            "license_key",
-            "license key",
-            "webhook_key",
-            "session_key",
-            "sessionid",
-            "session_id",
-            "sig",
-            "authorization",
-            "subscription-key",
-            "subscription_key",
-            "service_key",
-            "deploy_key",
-            "recovery code",
-            "backup code",
-            "otp_secret",
-        ],
-    ),
-    (Kind::Loose, &["key"]),
-];
 
 /// Handles the name that ends at `name_end`; answers where its value ends.
 pub(crate) fn named(

@@ -1,7 +1,7 @@
 //! Where the value behind a telling name ends, and whether it can be a secret at all.
 
 use super::Scanner;
-use super::assign::Kind;
+use super::secret_names::Kind;
 use super::token::distinct;
 use crate::covered::placeholder_follows;
 use crate::text::{byte_at, count, is_word, run_end};
