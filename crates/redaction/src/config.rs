@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::Entity;
-use crate::context_words::WORDS;
+use crate::context_words::{STEMS, WORDS};
 use crate::rules::RULES;
-use crate::rules::assign::NAMES;
+use crate::rules::secret_names::NAMES;
 use crate::rules::token_table::SHAPES;
 
 /// Raised whenever the detector's answers can change; stored rows below it are scanned again.
@@ -76,7 +76,7 @@ impl DetectorIdentity {
             );
             rules.update(line);
         }
-        rules.update(format!("{SHAPES:?}{WORDS:?}{NAMES:?}"));
+        rules.update(format!("{SHAPES:?}{WORDS:?}{STEMS:?}{NAMES:?}"));
         Self {
             id: "throughline-rules".to_owned(),
             version: VERSION,

@@ -7,13 +7,15 @@
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 pub(crate) use crate::context_words::Topic;
-use crate::context_words::{TELLING_AFTER, WORDS};
+use crate::context_words::{STEMS, TELLING_AFTER, WORDS};
 use crate::covered::{Covered, placeholder_before};
-use crate::text::{byte_at, byte_before};
+use crate::text::{byte_at, byte_before, is_word};
 
 const TOPICS: usize = 8;
 const BEFORE: usize = 60;
 const AFTER: usize = 20;
+/// As near as a word behind counts: one directly before says more.
+const AFTERWARDS: u8 = 2;
 const ABSENT: u8 = u8::MAX;
 
 /// How far away the nearest word of each topic is.
@@ -49,25 +51,37 @@ impl Context {
 /// The compiled lexicon.
 pub(crate) struct Lexicon {
     words: AhoCorasick,
-    topics: Vec<(Topic, bool)>,
+    topics: Vec<Meaning>,
+}
+
+#[derive(Clone, Copy)]
+struct Meaning {
+    topic: Topic,
+    /// It speaks of the number before it, too.
+    after: bool,
+    /// It counts inside a longer word.
+    stem: bool,
 }
 
 impl Lexicon {
     pub(crate) fn new() -> Self {
-        let entries: Vec<(Topic, &str)> = WORDS
-            .iter()
-            .flat_map(|(topic, words)| words.iter().map(move |word| (*topic, *word)))
-            .collect();
+        let list = |words: &'static [(Topic, &[&'static str])], stem: bool| {
+            words.iter().flat_map(move |(topic, words)| {
+                words.iter().map(move |word| {
+                    let after = TELLING_AFTER.contains(word);
+                    let topic = *topic;
+                    (*word, Meaning { topic, after, stem })
+                })
+            })
+        };
+        let entries: Vec<(&str, Meaning)> = list(STEMS, true).chain(list(WORDS, false)).collect();
         let words = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::LeftmostLongest)
             .kind(Some(AhoCorasickKind::DFA))
-            .build(entries.iter().map(|(_, word)| *word))
+            .build(entries.iter().map(|(word, _)| *word))
             .expect("a few hundred short words always fit an automaton");
-        let topics = entries
-            .iter()
-            .map(|(topic, word)| (*topic, TELLING_AFTER.contains(word)))
-            .collect();
+        let topics = entries.iter().map(|(_, meaning)| *meaning).collect();
         Self { words, topics }
     }
 
@@ -85,8 +99,10 @@ impl Lexicon {
         let text = window.text();
         let mut previous = (Topic::Phone, 0);
         for found in self.words.find_iter(text) {
-            if is_whole_word(text, found.start(), found.end(), window.cut) {
-                let (named, _) = self.topics[found.pattern().as_usize()];
+            let Meaning {
+                topic: named, stem, ..
+            } = self.topics[found.pattern().as_usize()];
+            if stem || is_whole_word(text, found.start(), found.end(), window.cut) {
                 // In "account number" the first word says which number it is.
                 let joined = named == Topic::PhoneWeak
                     && previous.0 != Topic::PhoneWeak
@@ -94,14 +110,17 @@ impl Lexicon {
                     && found.start() <= previous.1 + 2;
                 let topic = if joined { previous.0 } else { named };
                 previous = (topic, found.end());
+                if topic == Topic::Other && has_its_number(&text[found.end()..]) {
+                    continue;
+                }
                 let distance = u8::try_from(text.len() - found.end()).unwrap_or(ABSENT - 1);
                 nearest[topic as usize] = nearest[topic as usize].min(distance);
             }
         }
         let text = after(bytes, end);
         for found in self.words.find_iter(text) {
-            let (topic, after) = self.topics[found.pattern().as_usize()];
-            if !is_whole_word(text, found.start(), found.end(), false) {
+            let Meaning { topic, after, stem } = self.topics[found.pattern().as_usize()];
+            if !stem && !is_whole_word(text, found.start(), found.end(), false) {
                 continue;
             }
             if topic == Topic::Other {
@@ -113,7 +132,7 @@ impl Lexicon {
                 } else {
                     topic
                 };
-                nearest[topic as usize] = 0;
+                nearest[topic as usize] = nearest[topic as usize].min(AFTERWARDS);
                 break;
             }
         }
@@ -178,6 +197,22 @@ impl Window {
     }
 }
 
+/// Whether the number that a word speaks of stands in `rest`, and other words behind it: in "order 12345,
+/// paid with …" the order has its number. A row of numbers has no words in it, but "and" and its like.
+fn has_its_number(rest: &[u8]) -> bool {
+    const JOINTS: [&[u8]; 8] = [b"and", b"or", b"to", b"und", b"oder", b"et", b"ou", b"bis"];
+    let mut words = rest.split(|byte| *byte < 0x80 && !is_word(*byte) && *byte != 0);
+    let is_number = |word: &[u8]| word.iter().any(|byte| byte.is_ascii_digit() || *byte == 0);
+    let is_text = |word: &[u8]| {
+        word.len() >= 2
+            && !word
+                .iter()
+                .any(|byte| byte.is_ascii_digit() || matches!(byte, 0 | b'_'))
+            && !JOINTS.iter().any(|joint| word.eq_ignore_ascii_case(joint))
+    };
+    words.by_ref().any(is_number) && words.any(is_text)
+}
+
 /// Whether a match is a word of its own, or a part of a compound name that is one.
 fn is_whole_word(bytes: &[u8], start: usize, end: usize, cut: bool) -> bool {
     let first = bytes[start];
@@ -222,6 +257,7 @@ mod tests {
     fn a_word_inside_another_word_does_not_count() {
         assert!(!before("microphone ").has(Topic::Phone));
         assert!(!before("phonetics ").has(Topic::Phone));
+        assert!(!before("IORING_OFF_CQ_RING: u32 = ").has(Topic::Phone));
     }
 
     #[test]
@@ -230,6 +266,40 @@ mod tests {
         assert!(!before("my card number is ").says(Topic::PhoneWeak));
         assert!(before("phone number is ").says(Topic::Phone));
         assert!(before("my number is ").says(Topic::PhoneWeak));
+    }
+
+    #[test]
+    fn parts_of_compounds_count() {
+        for text in [
+            "Telefonnummer: ",
+            "Mobiltelefon ",
+            "matkapuhelinnumeroni on ",
+        ] {
+            assert!(before(text).says(Topic::Phone), "{text}");
+        }
+        assert!(before("Meine Auftragsnummer ist ").denies(Topic::Phone));
+    }
+
+    #[test]
+    fn in_languages_that_put_the_word_behind_the_number_it_is_read_there() {
+        for text in [
+            "beni 0 235 503 876 numarasından arayın",
+            "0247200327に電話してください",
+            "01614960216로 전화 주세요",
+            "मुझे 0373129950 पर कॉल करें",
+            "hívjon a 12 5237-3911 számon",
+        ] {
+            assert_eq!(crate::testing::types(text), ["PHONE"], "{text}");
+        }
+        crate::testing::nothing("배송번호 686252878832");
+    }
+
+    #[test]
+    fn a_word_that_has_its_number_speaks_of_no_other() {
+        assert!(!before("order 82945108: sent from ").denies(Topic::Card));
+        assert!(before("orders 82945108, 82945109 and ").denies(Topic::Card));
+        assert!(before("order no. ").denies(Topic::Card));
+        crate::testing::nothing("the customer number 14960504 is not a phone");
     }
 
     #[test]

@@ -138,28 +138,31 @@ impl<'p> Masker<'p> {
 
     pub(crate) fn text(&mut self, text: &str, cuts: Vec<Cut>) -> Result<String, InvalidSpans> {
         let cuts = self.merged(text, cuts)?;
-        Ok(self.render(text, &cuts, |_, _| false))
+        Ok(self.render(text, &cuts, |_| None))
     }
 
-    /// Replaces the cuts; `quoted` tells which replacements stand in quotes of their own.
+    /// Replaces the cuts; `quote` tells which replacements stand in quotes of their own, and in which. In the
+    /// style that keeps lengths the quotes are part of the length.
     pub(crate) fn render(
         &mut self,
         text: &str,
         cuts: &[Cut],
-        quoted: impl Fn(&str, &Cut) -> bool,
+        quote: impl Fn(&Cut) -> Option<String>,
     ) -> String {
         let mut masked = String::with_capacity(text.len());
         let mut shown = 0;
         for cut in cuts {
             masked.push_str(&text[shown..cut.start]);
-            let mask = self.mask(cut.entity, &text[cut.start..cut.end]);
-            if quoted(text, cut) {
-                masked.push('"');
-                masked.push_str(&mask);
-                masked.push('"');
-            } else {
-                masked.push_str(&mask);
-            }
+            let value = &text[cut.start..cut.end];
+            let quote = quote(cut).unwrap_or_default();
+            let mask = match &self.policy.style {
+                MaskStyle::SameLength => {
+                    self.counts[cut.entity as usize] += 1;
+                    "*".repeat(value.len().saturating_sub(2 * quote.len()).max(1))
+                }
+                _ => self.mask(cut.entity, value),
+            };
+            masked.extend([quote.as_str(), &mask, &quote]);
             shown = cut.end;
         }
         masked.push_str(&text[shown..]);

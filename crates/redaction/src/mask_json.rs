@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use crate::Entity;
 use crate::json::push_step;
 use crate::mask::{Cut, InvalidSpans, MaskPolicy, Masker};
 use crate::metadata::{RedactionMetadata, StoredSpan};
-use crate::nested::may_be_json;
+use crate::nested::{BareNumber, bare_numbers, may_be_json};
 use crate::scan::{Field, TurnContent};
 
 /// A turn as a default reader may see it.
@@ -124,11 +123,11 @@ fn document(
     }
     // A document that could not be parsed has one span over its root.
     if let Some(whole) = whole(places.values.get("")) {
-        let masked = Value::String(masker.mask(whole.entity, document));
+        let label = Value::String(masker.mask(whole.entity, document));
         return Ok(match field {
             // Readers count on an object.
-            Field::Metadata => json!({ "masked": masked }).to_string(),
-            _ => masked.to_string(),
+            Field::Metadata => json!({ "masked": label }).to_string(),
+            _ => label.to_string(),
         });
     }
     let value = serde_json::from_str(document).map_err(|_| InvalidSpans)?;
@@ -230,32 +229,38 @@ fn object(
     Ok(Value::Object(shown))
 }
 
+/// A string or number with its masks.
 fn leaf(
     masker: &mut Masker<'_>,
     text: &str,
     spans: &[&StoredSpan],
 ) -> Result<String, InvalidSpans> {
-    let cuts = masker.merged(text, spans.iter().map(|span| cut(span)).collect())?;
-    let shown = masker.render(text, &cuts, |_, _| false);
-    let is_json = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
-    if may_be_json(text) && is_json(text) && !is_json(&shown) {
-        // A number in JSON inside the string became a bare word: quote it.
-        return Ok(masker.render(text, &cuts, is_bare_value));
+    let mut cuts = masker.merged(text, spans.iter().map(|span| cut(span)).collect())?;
+    if cuts.is_empty() || !may_be_json(text) {
+        return Ok(masker.render(text, &cuts, |_| None));
     }
-    Ok(shown)
-}
-
-fn is_bare_value(text: &str, cut: &Cut) -> bool {
-    let before = text[..cut.start].trim_end().as_bytes().last();
-    let after = text[cut.end..].trim_start().as_bytes().first();
-    matches!(before, Some(b':' | b',' | b'[')) && matches!(after, Some(b',' | b'}' | b']'))
+    // A number in JSON inside the string becomes a string of that JSON, or its reader could not parse it.
+    let numbers = bare_numbers(text);
+    let number_around = |cut: &Cut| {
+        let next = numbers.partition_point(|number| number.end <= cut.start);
+        numbers
+            .get(next)
+            .filter(|number| number.start <= cut.start && cut.end <= number.end)
+    };
+    for cut in &mut cuts {
+        if let Some(number) = number_around(cut) {
+            (cut.start, cut.end) = (number.start, number.end);
+        }
+    }
+    cuts.dedup_by(|later, earlier| later.start < earlier.end);
+    Ok(masker.render(text, &cuts, |cut| number_around(cut).map(BareNumber::quote)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::mask_turn;
     use crate::testing::DETECTOR;
-    use crate::{MaskPolicy, MaskedTurn, TurnContent};
+    use crate::{MaskPolicy, MaskStyle, MaskedTurn, TurnContent};
 
     fn masked(tool_calls: &str, metadata: &str) -> MaskedTurn {
         let turn = TurnContent {
@@ -284,6 +289,41 @@ mod tests {
             r#"[{"arguments":"{\"to\":\"[EMAIL]\",\"card\":\"[CREDIT_CARD]\"}"}]"#
         );
         assert_eq!(turn.metadata, r#"{"[EMAIL]":1,"ssn":"[US_SSN]"}"#);
+    }
+
+    #[test]
+    fn numbers_in_json_in_strings_become_strings_at_every_depth() {
+        let card = "4111111111111111";
+        let mut inner = format!("{{\"n\":{card},\"m\":[-{card}],\"note\":\"see [{card}, x]\"}}");
+        for _ in 0..3 {
+            inner = serde_json::json!({ "arguments": inner, "pan": 1 }).to_string();
+        }
+        for policy in [
+            MaskPolicy::default(),
+            MaskPolicy::default().styled(MaskStyle::SameLength),
+        ] {
+            let turn = TurnContent {
+                user_message: "",
+                assistant_answer: "",
+                tool_calls: Some(&inner),
+                metadata: "{}",
+            };
+            let spans = DETECTOR
+                .scan_turn(&turn)
+                .into_metadata(DETECTOR.identity(), 0);
+            let mut shown = mask_turn(&turn, &spans, &policy)
+                .unwrap()
+                .tool_calls
+                .unwrap();
+            assert!(!shown.contains(card), "{shown}");
+            for _ in 0..3 {
+                let outer: serde_json::Value = serde_json::from_str(&shown).unwrap();
+                shown = outer["arguments"].as_str().unwrap().to_owned();
+            }
+            let innermost: serde_json::Value = serde_json::from_str(&shown).unwrap();
+            assert!(innermost["n"].is_string() && innermost["m"][0].is_string());
+            assert!(innermost["note"].as_str().unwrap().starts_with("see ["));
+        }
     }
 
     #[test]

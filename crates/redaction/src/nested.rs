@@ -49,9 +49,7 @@ pub(crate) fn collect(detector: &Detector, text: &str, depth: usize, out: &mut V
                 at = end + 1;
             }
             b'-' | b'0'..=b'9' => {
-                let end = crate::text::run_end(bytes, at, usize::MAX, |byte| {
-                    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-')
-                });
+                let end = number_end(bytes, at);
                 if denied {
                     cover(at, end, out);
                 }
@@ -64,6 +62,72 @@ pub(crate) fn collect(detector: &Detector, text: &str, depth: usize, out: &mut V
             _ => at += 1,
         }
     }
+}
+
+/// A number of JSON that a text holds, and how deep in strings of JSON it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BareNumber {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    depth: u32,
+}
+
+impl BareNumber {
+    /// The quote that makes it a string where it stands, as often escaped as its neighbours are.
+    pub(crate) fn quote(&self) -> String {
+        let escapes = 2_usize.pow(self.depth) - 1;
+        "\\".repeat(escapes) + "\""
+    }
+}
+
+/// Every number of the JSON in `text`, and of the JSON in its strings, in order.
+pub(crate) fn bare_numbers(text: &str) -> Vec<BareNumber> {
+    let mut found = Vec::new();
+    gather_numbers(text, &|at| at, 0, &mut found);
+    found
+}
+
+fn gather_numbers(
+    text: &str,
+    place: &dyn Fn(usize) -> usize,
+    depth: u32,
+    found: &mut Vec<BareNumber>,
+) {
+    const DEEPEST: u32 = 4;
+    if depth > DEEPEST || !may_be_json(text) || serde_json::from_str::<IgnoredAny>(text).is_err() {
+        return;
+    }
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => {
+                let end = string_end(bytes, at + 1);
+                if text[at + 1..end].contains('\\') {
+                    let (plain, map) = unescape(&text[at + 1..end]);
+                    let inner = |inside: usize| place(at + 1 + map[inside]);
+                    gather_numbers(&plain, &inner, depth + 1, found);
+                }
+                at = end + 1;
+            }
+            b'-' | b'0'..=b'9' => {
+                let end = number_end(bytes, at);
+                found.push(BareNumber {
+                    start: place(at),
+                    end: place(end),
+                    depth,
+                });
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+}
+
+fn number_end(bytes: &[u8], at: usize) -> usize {
+    crate::text::run_end(bytes, at, usize::MAX, |byte| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-')
+    })
 }
 
 fn cover(start: usize, end: usize, out: &mut Vec<Candidate>) {

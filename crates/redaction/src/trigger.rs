@@ -5,7 +5,8 @@
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-use crate::rules::assign::{self, Kind};
+use crate::rules::assign;
+use crate::rules::secret_names::{Kind, NAMES};
 use crate::rules::token_table::{SHAPES, Shape};
 use crate::rules::{Scanner, credential, crypto, email, ip, mac, number, token, url};
 use crate::text::{byte_at, byte_before};
@@ -67,7 +68,7 @@ impl Triggers {
                 ));
             }
         }
-        for (kind, names) in assign::NAMES {
+        for (kind, names) in NAMES {
             for name in *names {
                 patterns.push(name);
                 meanings.push(Keyword::Name(*kind));

@@ -66,6 +66,11 @@ fn folder() -> PathBuf {
 fn rows(name: &str) -> Option<Vec<Value>> {
     let path = folder().join(name);
     let Ok(text) = std::fs::read_to_string(&path) else {
+        let named = std::env::var_os("THROUGHLINE_REDACTION_DATA").is_some();
+        assert!(
+            !named,
+            "THROUGHLINE_REDACTION_DATA names a folder without {name}"
+        );
         println!("skipped: no {name} in THROUGHLINE_REDACTION_DATA or ../shared/data/redaction");
         return None;
     };

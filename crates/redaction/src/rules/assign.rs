@@ -2,15 +2,16 @@
 //! `Authorization: Bearer …`.
 
 use super::Scanner;
+use super::secret_names::Kind;
 use super::value::{self, Link, is_believable, is_placeholder};
 use crate::Entity;
 use crate::covered::placeholder_follows;
 use crate::rule::{Rule, Strength};
-use crate::text::{byte_at, byte_before, is_word, run_end, starts_token};
+use crate::text::{byte_at, byte_before, is_word, run_end, run_start, starts_token};
 
 pub(crate) static PASSWORD: Rule = Rule {
     id: "secret-password",
-    rev: 1,
+    rev: 2,
     entity: Entity::Secret,
     strength: Strength::Contextual,
     summary: "what follows a word for a password and a sign or verb that gives it a value",
@@ -20,113 +21,13 @@ pub(crate) static PASSWORD: Rule = Rule {
 
 pub(crate) static ASSIGNED: Rule = Rule {
     id: "secret-assignment",
-    rev: 1,
+    rev: 2,
     entity: Entity::Secret,
     strength: Strength::Generic,
     summary: "a value that looks drawn by lot behind a name such as token, secret or api key",
     matches: &["api_key = \"q8Zr4TnV1x", "Lw7PbC2dYk\""],
     rejects: &["api_key = process.env", ".API_KEY, token = null"],
 };
-
-/// What a name promises about its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Chosen by a person: short, may be a word.
-    Password,
-    /// Drawn by a machine: long and without a pattern.
-    Key,
-    /// The same, behind a word that names many other things as well.
-    Loose,
-}
-
-/// Names of secrets. Letters may stand before them (`dbPassword`), and a suffix behind (`token_v2`).
-pub(crate) const NAMES: &[(Kind, &[&str])] = &[
-    (
-        Kind::Password,
-        &[
-            "password",
-            "passwd",
-            "passphrase",
-            "pass phrase",
-            "passcode",
-            "pwd",
-            "pw",
-            "pass",
-            "login code",
-            "contraseña",
-            "contrasena",
-            "clave",
-            "passwort",
-            "kennwort",
-            "mot de passe",
-            "senha",
-            "hasło",
-            "wachtwoord",
-            "lösenord",
-            "пароль",
-            "密码",
-            "密碼",
-            "パスワード",
-            "비밀번호",
-            "كلمة المرور",
-            "कूटशब्द",
-            "पासवर्ड",
-        ],
-    ),
-    (
-        Kind::Key,
-        &[
-            "secret",
-            "token",
-            "api_key",
-            "apikey",
-            "api-key",
-            "api key",
-            "access_key",
-            "accesskey",
-            "access key",
-            "access-key",
-            "secret_key",
-            "secretkey",
-            "secret key",
-            "private_key",
-            "privatekey",
-            "private key",
-            "client_secret",
-            "clientsecret",
-            "signing_key",
-            "signing key",
-            "encryption_key",
-            "encryption key",
-            "master_key",
-            "account_key",
-            "accountkey",
-            "sharedaccesskey",
-            "credential",
-            "credentials",
-            "x-api-key",
-            "auth_key",
-            "authkey",
-            "auth key",
-            "license_key",
-            "license key",
-            "webhook_key",
-            "session_key",
-            "sessionid",
-            "session_id",
-            "sig",
-            "authorization",
-            "subscription-key",
-            "subscription_key",
-            "service_key",
-            "deploy_key",
-            "recovery code",
-            "backup code",
-            "otp_secret",
-        ],
-    ),
-    (Kind::Loose, &["key"]),
-];
 
 /// Handles the name that ends at `name_end`; answers where its value ends.
 pub(crate) fn named(
@@ -147,6 +48,9 @@ pub(crate) fn named(
     if short && is_word(byte_before(bytes, start)) && !camel_or_snake(bytes, start) {
         return None;
     }
+    if kind == Kind::Loose && is_public(bytes, start) {
+        return None;
+    }
     let (from, link) = link(bytes, name_end, flag)?;
     // "pass to …" is a verb and its object.
     if name.eq_ignore_ascii_case(b"pass")
@@ -164,6 +68,9 @@ pub(crate) fn named(
         return Some(to);
     }
     let text = &scanner.text()[from..to];
+    if link == Link::Element && !bytes[to..].starts_with(b"</") {
+        return None;
+    }
     if !is_believable(text, kind, link, &scanner.text()[to..]) || is_placeholder(text) {
         return None;
     }
@@ -179,6 +86,13 @@ pub(crate) fn named(
         if kind == Kind::Password { 0.8 } else { 0.7 },
     );
     Some(to)
+}
+
+/// Whether `public` stands before the name: such a key is for everybody.
+fn is_public(bytes: &[u8], start: usize) -> bool {
+    let joint = usize::from(matches!(byte_before(bytes, start), b'_' | b'-' | b' '));
+    let head = &bytes[..start - joint];
+    head.len() >= 6 && head[head.len() - 6..].eq_ignore_ascii_case(b"public")
 }
 
 fn camel_or_snake(bytes: &[u8], start: usize) -> bool {
@@ -203,7 +117,12 @@ fn link(bytes: &[u8], name_end: usize, flag: bool) -> Option<(usize, Link)> {
     at = run_end(bytes, at, 3, |byte| {
         matches!(byte, b'"' | b'\'' | b']' | b'\\' | b'`' | b'*')
     });
-    let tie = run_end(bytes, at, 4, |byte| byte == b' ' || byte == b'\t');
+    if byte_at(bytes, at) == b'>' && opens_element(bytes, name_end) {
+        return Some((at + 1, Link::Element));
+    }
+    let space = run_end(bytes, at, 4, |byte| byte == b' ' || byte == b'\t');
+    let remark = (space > at).then(|| remark_end(bytes, space)).flatten();
+    let tie = remark.unwrap_or(space);
     let rest = &bytes[tie..];
     let sign = [&b":="[..], b"=>", b"==", b"->", b"=", b":"]
         .into_iter()
@@ -217,7 +136,7 @@ fn link(bytes: &[u8], name_end: usize, flag: bool) -> Option<(usize, Link)> {
         });
         return Some(opened(bytes, from));
     }
-    if tie == at && rest.first().is_none_or(|byte| *byte < 0x80) {
+    if remark.is_some() || tie == at && rest.first().is_none_or(|byte| *byte < 0x80) {
         return None;
     }
     if flag {
@@ -229,6 +148,25 @@ fn link(bytes: &[u8], name_end: usize, flag: bool) -> Option<(usize, Link)> {
         return Some((from, Link::Bare));
     }
     Some((from, if link == Link::Sign { Link::Verb } else { link }))
+}
+
+/// Whether the name that ends at `name_end` is that of an element, `<db:password>`.
+fn opens_element(bytes: &[u8], name_end: usize) -> bool {
+    let start = run_start(bytes, name_end, name_end.saturating_sub(48), |byte| {
+        is_word(byte) || matches!(byte, b'-' | b':' | b'.' | b' ')
+    });
+    byte_before(bytes, start) == b'<'
+}
+
+/// Behind a remark in brackets and its space, as in `password (temporary): …`.
+fn remark_end(bytes: &[u8], at: usize) -> Option<usize> {
+    const LONGEST: usize = 32;
+    if byte_at(bytes, at) != b'(' {
+        return None;
+    }
+    let inner = &bytes[at..bytes.len().min(at + LONGEST)];
+    let close = inner.iter().position(|byte| matches!(byte, b')' | b'\n'))?;
+    (inner[close] == b')').then(|| run_end(bytes, at + close + 1, 4, |byte| byte == b' '))
 }
 
 /// Where the value starts behind a verb, or behind the name itself.
@@ -288,6 +226,11 @@ const VERBS: &[&str] = &[
     "は",
     "है ",
     "هي ",
+    "on ",
+    "este ",
+    "là ",
+    "는 ",
+    "은 ",
 ];
 
 fn opened(bytes: &[u8], at: usize) -> (usize, Link) {
@@ -331,6 +274,56 @@ mod tests {
             format!("the password for the staging database is {secret}"),
             format!("secret {secret} goes with it"),
             format!("密码是{secret}"),
+            format!("パスワードは{secret}です"),
+            format!("<db:password>{secret}</db:password>"),
+            format!("<apiKey>{secret}</apiKey>"),
+            format!("password (temporary): {secret}"),
+            format!("şifre: {secret}"),
+        ] {
+            finds(&text, "SECRET", &secret);
+        }
+    }
+
+    #[test]
+    fn joined_words_behind_a_sign_and_a_word_with_figures_behind_the_name_are_passwords() {
+        let phrase = ["river-moon", "-purple-kite"].concat();
+        for text in [
+            format!("DB_PASSWORD={phrase}"),
+            format!("hasło: {phrase}"),
+            format!("password={phrase} psql"),
+        ] {
+            finds(&text, "SECRET", &phrase);
+        }
+        finds(
+            &format!("user admin and password {phrase}."),
+            "SECRET",
+            &phrase,
+        );
+        let word = ["kite-co", "ffee45"].concat();
+        finds(
+            &format!("log in as admin with password {word}"),
+            "SECRET",
+            &word,
+        );
+        nothing("<input type=password class=login-form-field>");
+        nothing("password: current-password-field");
+    }
+
+    #[test]
+    fn an_ampersand_ends_a_parameter_and_not_a_password() {
+        let odd = ["U&HJr", "MP7Y7WX"].concat();
+        finds(&format!("password: {odd}"), "SECRET", &odd);
+        finds(
+            &format!("<password>{odd}?</password>"),
+            "SECRET",
+            &format!("{odd}?"),
+        );
+        let secret = secret();
+        for text in [
+            format!("?password={secret}&next=1"),
+            format!("password={secret} && run"),
+            format!("export PASSWORD={secret}&"),
+            format!("?pwd={secret}&user[name]=jo"),
         ] {
             finds(&text, "SECRET", &secret);
         }
@@ -392,6 +385,12 @@ mod tests {
             "max_tokens=4096",
             "the secret is communication",
             "compass: north-5west",
+            "la contraseña es incorrecta",
+            "public_key = \"MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\"",
+            "password: !vault |",
+            "Map<Password>a1b2c3d4e5",
+            "a password pbkdf2-sha256",
+            "def check(password (str): 12)",
         ] {
             nothing(text);
         }

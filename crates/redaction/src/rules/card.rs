@@ -8,7 +8,7 @@ use crate::rule::{Rule, Strength};
 
 pub(crate) static CARD: Rule = Rule {
     id: "credit-card",
-    rev: 1,
+    rev: 2,
     entity: Entity::CreditCard,
     strength: Strength::Validated,
     summary: "12 to 19 digits in a current issuer range with a right check digit, and no word that says otherwise",
@@ -37,8 +37,7 @@ const ISSUERS: &[(u32, u32, u32)] = &[
     (1800, 1800, lens(&[15])),
     (2131, 2131, lens(&[15])),
     (3528, 3589, lens(&[15, 16, 17, 18, 19])),
-    (353, 353, lens(&[16])),
-    (356, 356, lens(&[16])),
+    (35, 35, lens(&[16])),
     // Hipercard
     (3841, 3841, lens(&[13, 16, 19])),
     // Visa, Visa Electron, Elo, Switch

@@ -13,6 +13,7 @@ pub(crate) mod number;
 pub(crate) mod phone;
 mod phone_extension;
 mod phone_shape;
+pub(crate) mod secret_names;
 pub(crate) mod ssn;
 mod tld;
 pub(crate) mod token;

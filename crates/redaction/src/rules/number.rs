@@ -146,7 +146,7 @@ fn separator(bytes: &[u8], at: usize) -> Option<(Sep, usize)> {
         b" " | b"  " => Sep::Space,
         b"-" | b" - " | b" -" | b"- " => Sep::Dash,
         b"." => Sep::Dot,
-        b"/" | b" / " => Sep::Slash,
+        b"/" | b" / " | b"/ " => Sep::Slash,
         b")" | b") " | b")-" | b"(" | b" (" | b"-(" | b") (" | b")(" | b") - " | b")." | b".("
         | b")/" => Sep::Paren,
         _ => return None,

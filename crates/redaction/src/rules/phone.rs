@@ -12,7 +12,7 @@ use crate::text::{byte_at, byte_before, count, is_word, run_start};
 
 pub(crate) static INTERNATIONAL: Rule = Rule {
     id: "phone-international",
-    rev: 1,
+    rev: 2,
     entity: Entity::Phone,
     strength: Strength::Validated,
     summary: "a plus or 00, a calling code, and as many digits as that country's numbers have",
@@ -22,7 +22,7 @@ pub(crate) static INTERNATIONAL: Rule = Rule {
 
 pub(crate) static NATIONAL: Rule = Rule {
     id: "phone-national",
-    rev: 1,
+    rev: 2,
     entity: Entity::Phone,
     strength: Strength::Structural,
     summary: "a grouping that hardly anything but a telephone number has: (201) 555-0123, 020 7946 0958",
@@ -32,7 +32,7 @@ pub(crate) static NATIONAL: Rule = Rule {
 
 pub(crate) static CONTEXT: Rule = Rule {
     id: "phone-context",
-    rev: 1,
+    rev: 2,
     entity: Entity::Phone,
     strength: Strength::Contextual,
     summary: "six to fifteen digits in any grouping beside a word for telephoning",
@@ -143,13 +143,16 @@ fn national(scanner: &mut Scanner<'_>, clump: &Clump, first: usize, start: usize
         let end = groups[to - 1].end;
         let open = byte_before(bytes, start) == b'(' && closes_inside(bytes, taken);
         let from = if open { start - 1 } else { start };
+        if opens_a_remark(&bytes[start..end], open) {
+            continue;
+        }
         let extended = has_extension(bytes, end);
         if joined_before(bytes, start)
             || (to == groups.len() && !extended && joined_after(bytes, end))
         {
             continue;
         }
-        let whole = stands_apart(groups, first, to);
+        let whole = stands_apart(bytes, groups, first, to);
         let shape = phone_shape::of(bytes, taken, open);
         // A part of a row is no number, and most rows end here, before their words are read.
         if shape == Shape::Never || !whole {
@@ -230,13 +233,20 @@ fn opens_cleanly(bytes: &[u8], from: usize) -> bool {
 }
 
 /// Whether more groups stand beside the taken ones as if they belonged to the same row.
-fn stands_apart(groups: &[Group], first: usize, to: usize) -> bool {
+fn stands_apart(bytes: &[u8], groups: &[Group], first: usize, to: usize) -> bool {
     let spaced = to - first > 1
         && groups[first..to - 1]
             .iter()
             .all(|group| group.sep == Sep::Space);
     let free = |sep: Sep| sep == Sep::None || (sep == Sep::Space && !spaced);
-    (first == 0 || free(groups[first - 1].sep)) && free(groups[to - 1].sep)
+    // What follows in brackets is a remark: `0800 123 456 (24/7)`.
+    let remark = groups[to - 1].sep == Sep::Paren && bytes[groups[to - 1].end..].starts_with(b" (");
+    (first == 0 || free(groups[first - 1].sep)) && (free(groups[to - 1].sep) || remark)
+}
+
+/// Whether a bracket opens in the number and does not close in it: what is in it is something else.
+fn opens_a_remark(number: &[u8], open: bool) -> bool {
+    count(number, b'(') + usize::from(open) > count(number, b')')
 }
 
 fn closes_inside(bytes: &[u8], taken: &[Group]) -> bool {
@@ -331,6 +341,13 @@ mod tests {
             finds(&format!("you can call {number}"), "PHONE", number);
             finds(&format!("{number} office"), "PHONE", number);
             finds(&format!("Phone: {number}"), "PHONE", number);
+        }
+    }
+
+    #[test]
+    fn a_remark_in_brackets_behind_a_number_is_no_part_of_it() {
+        for number in ["48-1761-6596", "036651802", "(04768) 77656", "882 331 792"] {
+            finds(&format!("hotline: {number} (24/7)"), "PHONE", number);
         }
     }
 

@@ -8,7 +8,7 @@ use crate::rule::{Rule, Strength};
 
 pub(crate) static SSN_DASHED: Rule = Rule {
     id: "us-ssn-dashed",
-    rev: 1,
+    rev: 2,
     entity: Entity::UsSsn,
     strength: Strength::Structural,
     summary: "three, two and four digits joined by dashes, in an area that is issued",
@@ -18,7 +18,7 @@ pub(crate) static SSN_DASHED: Rule = Rule {
 
 pub(crate) static SSN_CONTEXT: Rule = Rule {
     id: "us-ssn-context",
-    rev: 1,
+    rev: 2,
     entity: Entity::UsSsn,
     strength: Strength::Contextual,
     summary: "nine digits in any grouping beside words for social security, or alone in the text",
@@ -28,7 +28,7 @@ pub(crate) static SSN_CONTEXT: Rule = Rule {
 
 pub(crate) static ITIN: Rule = Rule {
     id: "us-itin",
-    rev: 1,
+    rev: 2,
     entity: Entity::UsItin,
     strength: Strength::Structural,
     summary: "nine digits that start with 9 and have an assigned middle pair, dashed or beside a tax word",

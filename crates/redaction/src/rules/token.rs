@@ -10,7 +10,7 @@ use crate::text::{
 
 pub(crate) static TOKEN: Rule = Rule {
     id: "secret-provider-token",
-    rev: 1,
+    rev: 2,
     entity: Entity::Secret,
     strength: Strength::Validated,
     summary: "a provider's prefix and as many letters of its alphabet as its tokens have",
@@ -95,7 +95,7 @@ fn shaped(scanner: &mut Scanner<'_>, start: usize, shape: &Shape) -> Option<usiz
     }
     let len = end - from;
     let whole = (*shortest..=*longest).contains(&len) && ends_token(bytes, end);
-    (whole && is_random(&bytes[from..end])).then_some(end)
+    (whole && is_random(&bytes[from..end], *body)).then_some(end)
 }
 
 /// End of the run of this alphabet; a run is read once however many prefixes it holds.
@@ -111,12 +111,14 @@ fn body_end(scanner: &mut Scanner<'_>, from: usize, body: Body) -> usize {
     known.1
 }
 
-/// Whether a body looks drawn by lot: some digits among letters, and not a row of one character.
-fn is_random(body: &[u8]) -> bool {
+/// Whether a body looks drawn by lot: some digits among letters, and not a row of one character. A long one
+/// of capitals alone is no word either.
+fn is_random(body: &[u8], alphabet: Body) -> bool {
     let digits = body.iter().filter(|byte| byte.is_ascii_digit()).count();
     let upper = body.iter().filter(|byte| byte.is_ascii_uppercase()).count();
     let lower = body.iter().filter(|byte| byte.is_ascii_lowercase()).count();
-    distinct(body) >= 6.min(body.len() / 2) && (digits > 0 || upper > 1 && lower > 1)
+    distinct(body) >= 6.min(body.len() / 2)
+        && (digits > 0 || upper > 1 && lower > 1 || alphabet == Body::Upper && upper >= 16)
 }
 
 /// How many different bytes there are.
@@ -341,6 +343,12 @@ mod tests {
         finds(&format!("chimp {mailchimp}"), "SECRET", &mailchimp);
         let azure = format!("abc8Q~{}", body(Body::Alnum, 34));
         finds(&format!("azure {azure}"), "SECRET", &azure);
+    }
+
+    #[test]
+    fn capitals_without_a_digit_behind_a_prefix_are_a_token() {
+        let token = ["AKIA", "UOZPFXXBXZYMXYJL"].concat();
+        finds(&format!("my old key {token} works"), "SECRET", &token);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Where the value behind a telling name ends, and whether it can be a secret at all.
 
 use super::Scanner;
-use super::assign::Kind;
+use super::secret_names::Kind;
 use super::token::distinct;
 use crate::covered::placeholder_follows;
 use crate::text::{byte_at, count, is_word, run_end};
@@ -13,6 +13,8 @@ pub(crate) enum Link {
     Sign,
     /// A sign, and the value in quotes.
     Quoted(u8),
+    /// The tags of an element around the value.
+    Element,
     /// "is", and the like in other languages.
     Verb,
     /// Nothing but a space.
@@ -24,10 +26,20 @@ impl Link {
     fn ends_before(self, byte: u8) -> bool {
         match self {
             Self::Quoted(quote) => matches!(byte, b'\n' | b'\\') || byte == quote,
-            Self::Sign => byte.is_ascii_whitespace() || b"\"'`,;<>|&\\".contains(&byte),
-            Self::Verb | Self::Bare => byte.is_ascii_whitespace() || b"\"`<>\\".contains(&byte),
+            Self::Sign => {
+                byte.is_ascii_whitespace() || b"\"'`,;<>|&\\".contains(&byte) || begins_wide(byte)
+            }
+            Self::Element => byte.is_ascii_whitespace() || byte == b'<',
+            Self::Verb | Self::Bare => {
+                byte.is_ascii_whitespace() || b"\"`<>\\".contains(&byte) || begins_wide(byte)
+            }
         }
     }
+}
+
+/// Whether a character of a script without spaces begins here, or one of its marks: `は…です`.
+fn begins_wide(byte: u8) -> bool {
+    matches!(byte, 0xE3..=0xED | 0xEF)
 }
 
 /// The end of the value that starts at `from`. A run is read once however many names it holds.
@@ -35,16 +47,29 @@ pub(crate) fn end(scanner: &mut Scanner<'_>, from: usize, link: Link) -> usize {
     let bytes = scanner.bytes();
     let known = match link {
         Link::Quoted(_) => return run_end(bytes, from, usize::MAX, |byte| !link.ends_before(byte)),
+        Link::Element => return run_end(bytes, from, 4096, |byte| !link.ends_before(byte)),
         Link::Sign => &mut scanner.value_ends[0],
         Link::Verb | Link::Bare => &mut scanner.value_ends[1],
     };
     if !(known.0..known.1).contains(&from) {
-        *known = (
-            from,
-            run_end(bytes, from, usize::MAX, |byte| !link.ends_before(byte)),
-        );
+        let mut end = run_end(bytes, from, usize::MAX, |byte| !link.ends_before(byte));
+        while byte_at(bytes, end) == b'&' && goes_on_behind_ampersand(bytes, end + 1) {
+            end = run_end(bytes, end + 1, usize::MAX, |byte| !link.ends_before(byte));
+        }
+        *known = (from, end);
     }
     trim(bytes, from, known.1)
+}
+
+/// Whether what follows an ampersand belongs to the value before it: not the next parameter of a query, and no
+/// sign of a shell.
+fn goes_on_behind_ampersand(bytes: &[u8], at: usize) -> bool {
+    let name = run_end(bytes, at, 32, |byte| {
+        is_word(byte) || b"-.%[]".contains(&byte)
+    });
+    let next = byte_at(bytes, at);
+    let ends = next == 0 || next.is_ascii_whitespace() || b"\"'`,;<>|&\\#".contains(&next);
+    byte_at(bytes, name) != b'=' && !ends && !begins_wide(next)
 }
 
 /// Takes the sentence's punctuation, a few marks at most, off the end of a value.
@@ -153,6 +178,8 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
                 | "user"
         )
         || text.starts_with('$') && text[1..].bytes().all(is_word)
+        // A tag of YAML: the value is elsewhere.
+        || matches!(text, "!vault" | "!secret" | "!ref" | "!sub" | "!env" | "!env_var")
         || distinct(text.as_bytes()) < 3
         || WORDS.iter().any(|word| lower.contains(word))
             && !(lower.len() > 24 && digits(&lower) > 3)
@@ -177,8 +204,9 @@ pub(crate) fn is_believable(value: &str, kind: Kind, link: Link, rest: &str) -> 
         value.chars().skip(1).any(char::is_uppercase) && value.chars().any(char::is_lowercase);
     if link == Link::Bare && kind == Kind::Password {
         // "password protected" is no password: only what nobody would take for a word.
-        let strange = symbols > 0 || upper_inside;
-        return strange && figures > 0 && letters > 0 && value.len() >= 8 && !value.contains(' ');
+        let strange = symbols > 0 || upper_inside || figures >= 2 && ends_in_figures(value);
+        return strange && figures > 0 && letters > 0 && value.len() >= 8 && !value.contains(' ')
+            || is_pass_phrase(value, link, rest);
     }
     match kind {
         Kind::Password => {
@@ -215,6 +243,17 @@ pub(crate) fn is_believable(value: &str, kind: Kind, link: Link, rest: &str) -> 
     }
 }
 
+/// `kite-coffee45`, but not `pbkdf2-sha256`.
+fn ends_in_figures(value: &str) -> bool {
+    const METHODS: [&str; 4] = ["sha", "md5", "crypt", "pbkdf"];
+    let lower = value.to_ascii_lowercase();
+    let letters = lower.bytes().filter(u8::is_ascii_alphabetic).count();
+    let last = lower.bytes().rev().take(2);
+    letters >= 3
+        && last.filter(u8::is_ascii_digit).count() == 2
+        && !METHODS.iter().any(|method| lower.contains(method))
+}
+
 /// Words chosen as a password: several joined ones, or a single one that ends the sentence.
 fn is_pass_phrase(value: &str, link: Link, rest: &str) -> bool {
     const SAID_OF_ONE: &[&str] = &[
@@ -248,11 +287,42 @@ fn is_pass_phrase(value: &str, link: Link, rest: &str) -> bool {
         "probably",
         "supposed",
         "rejected",
+        "incorrecta",
+        "incorrecto",
+        "incorreta",
+        "incorreto",
+        "incorrecte",
+        "invalide",
+        "expirada",
+        "expirado",
+        "caducada",
+        "caducado",
+        "sbagliata",
+        "scaduta",
+        "obligatoria",
+        "obligatoire",
+        "obrigatoria",
+        "requerida",
+        "necesaria",
+        "necessaire",
+        "erforderlich",
+        "abgelaufen",
+        "vergessen",
+        "gesperrt",
+        "geheim",
+        "verlopen",
+        "vergeten",
+        "felaktigt",
     ];
     let plain = value
         .bytes()
         .all(|byte| byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_');
-    let joined = value.bytes().filter(|byte| *byte == b'-').count() >= 2 && value.len() >= 14;
+    // Behind a sign three words may be the name of something.
+    let joints = match link {
+        Link::Verb | Link::Quoted(_) => 2,
+        _ => 3,
+    };
+    let joined = count(value.as_bytes(), b'-') >= joints && value.len() >= 14;
     let closing = run_end(rest.as_bytes(), 0, 4, |byte| b".!,\"'`)".contains(&byte));
     let after = byte_at(rest.as_bytes(), closing);
     let ends = closing == rest.len() || matches!(after, b'\n' | b'"' | b'\'' | b'`');
@@ -261,9 +331,7 @@ fn is_pass_phrase(value: &str, link: Link, rest: &str) -> bool {
         && !SAID_OF_ONE.contains(&value)
         && !value.ends_with("ed")
         && !value.ends_with("ing");
-    plain
-        && matches!(link, Link::Verb | Link::Quoted(_))
-        && (joined || (ends && word && link == Link::Verb))
+    plain && (joined || (ends && word && link == Link::Verb))
 }
 
 /// Calls, members and types are how programs speak of secrets without holding one.
