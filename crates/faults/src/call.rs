@@ -41,7 +41,10 @@ impl Reply {
     /// Whether it says to come again later.
     pub(crate) fn later(&self) -> bool {
         match self {
-            Self::Answer(..) => matches!(self.code(), Some("unavailable" | "overloaded" | "rate_limited")),
+            Self::Answer(..) => matches!(
+                self.code(),
+                Some("unavailable" | "overloaded" | "rate_limited")
+            ),
             Self::NotSent(_) | Self::Nothing(_) => true,
         }
     }
@@ -57,7 +60,12 @@ impl Reply {
 }
 
 /// Calls and waits, but not for ever.
-pub(crate) async fn call(client: &Client, method: Method, path: &str, body: Option<&Value>) -> Reply {
+pub(crate) async fn call(
+    client: &Client,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+) -> Reply {
     let exchange = client.call(method, path, body);
     match tokio::time::timeout(PATIENCE, exchange).await {
         Ok(Ok(Answer { status, body, .. })) => Reply::Answer(status.as_u16(), body),

@@ -16,7 +16,13 @@ impl SmallDisk {
     pub(crate) fn mount(megabytes: u32) -> Result<Self, String> {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
         let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", &format!("size={megabytes}m,mode=0755"), "tmpfs"])
+            .args([
+                "-t",
+                "tmpfs",
+                "-o",
+                &format!("size={megabytes}m,mode=0755"),
+                "tmpfs",
+            ])
             .arg(directory.path())
             .output()
             .map_err(|error| format!("mount cannot be started: {error}"))?;
@@ -56,6 +62,9 @@ impl SmallDisk {
 impl Drop for SmallDisk {
     fn drop(&mut self) {
         // Lazily: whoever still has a file open in it is about to end.
-        let _ = Command::new("umount").arg("-l").arg(self.directory.path()).status();
+        let _ = Command::new("umount")
+            .arg("-l")
+            .arg(self.directory.path())
+            .status();
     }
 }

@@ -155,7 +155,8 @@ impl Fault {
                 let lock = "begin; lock table users, cross_channel_messages in access exclusive mode; \
                             select pg_sleep(4); commit;";
                 let (postgres, database) = (stage.postgres.clone(), stage.database());
-                let held = tokio::task::spawn_blocking(move || postgres.psql(&database, lock)).await;
+                let held =
+                    tokio::task::spawn_blocking(move || postgres.psql(&database, lock)).await;
                 held.map_err(text)?.map_err(text)?;
                 Ok(Instant::now())
             }
@@ -168,7 +169,11 @@ impl Fault {
 async fn kill_servers(stage: &Stage, rng: &mut StdRng) -> Instant {
     let first = rng.random_range(0..REPLICAS);
     let both = rng.random_ratio(1, 4);
-    let victims: Vec<usize> = if both { (0..REPLICAS).collect() } else { vec![first] };
+    let victims: Vec<usize> = if both {
+        (0..REPLICAS).collect()
+    } else {
+        vec![first]
+    };
     for victim in &victims {
         stage.kill_service(*victim);
     }
@@ -202,7 +207,11 @@ async fn line(stage: &Stage, fault: Line, hold: Duration) -> Instant {
 async fn lose_answers(stage: &Stage, rng: &mut StdRng) -> Instant {
     for _ in 0..5 {
         let after = rng.random_range(0..400);
-        let fault = if rng.random() { Line::CutReplies { after } } else { Line::LoseReplies { after } };
+        let fault = if rng.random() {
+            Line::CutReplies { after }
+        } else {
+            Line::LoseReplies { after }
+        };
         line(stage, fault, millis(rng, 20, 200)).await;
         sleep(millis(rng, 20, 200)).await;
     }

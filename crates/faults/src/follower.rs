@@ -10,7 +10,10 @@ const REST: Duration = Duration::from_millis(100);
 
 /// Follows every tenant of the round until it is over, straight in the database.
 pub(crate) async fn follow(load: &Load) -> BTreeMap<String, Followed> {
-    let names = load.tenants.iter().map(|tenant| (tenant.name.clone(), Followed::default()));
+    let names = load
+        .tenants
+        .iter()
+        .map(|tenant| (tenant.name.clone(), Followed::default()));
     let mut followed: BTreeMap<String, Followed> = names.collect();
     while !load.over() {
         let after = followed.iter().map(|(tenant, followed)| {

@@ -23,9 +23,7 @@ mod writer;
 
 pub use checker::{Broken, Promise, check};
 pub use fault::Fault;
-pub use history::{
-    Appending, Erasing, History, Id, Merging, Moment, Odd, Outcome, Reading, Shown,
-};
+pub use history::{Appending, Erasing, History, Id, Merging, Moment, Odd, Outcome, Reading, Shown};
 pub use round::{Pace, Round, rounds};
 pub use store::{Counted, Followed, Row, Store};
 pub use table::{Table, Tried};

@@ -76,7 +76,11 @@ async fn main() -> ExitCode {
         }
     }
     say(&table.to_string());
-    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    if failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
 }
 
 /// To standard output; who closed it does not want to know.

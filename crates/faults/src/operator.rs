@@ -29,7 +29,10 @@ pub(crate) async fn work(load: &Load, number: u64, tenant: usize) {
                 let path = format!("/admin/jobs/{job}/run?tenant={}", tenant.name);
                 let operator = &load.operator[rng.random_range(0..REPLICAS)];
                 let reply = load.call(operator, Method::POST, &path, None).await;
-                if reply.success().is_none() && !reply.later() && reply.code() != Some("job_running") {
+                if reply.success().is_none()
+                    && !reply.later()
+                    && reply.code() != Some("job_running")
+                {
                     load.odd("a job", &reply);
                 }
             }
@@ -81,6 +84,8 @@ async fn merge_and_part(load: &Load, tenant: &Tenant, first: usize) {
     if primary == secondary {
         return;
     }
+    tenant.learn(PAIR[0], primary);
+    tenant.learn(PAIR[1], secondary);
     // Written down before it is tried: a reader may see it before we know.
     let sent = load.now();
     let mut place = 0;
@@ -114,7 +119,12 @@ async fn merge_and_part(load: &Load, tenant: &Tenant, first: usize) {
 }
 
 /// Merges; the merge's id, and how many turns moved when that answer came.
-async fn merged(load: &Load, tenant: &Tenant, first: usize, body: &Value) -> Option<(String, Option<u64>)> {
+async fn merged(
+    load: &Load,
+    tenant: &Tenant,
+    first: usize,
+    body: &Value,
+) -> Option<(String, Option<u64>)> {
     let path = format!("/v1/tenants/{}/merges", tenant.name);
     for attempt in 0..ATTEMPTS {
         let operator = &load.operator[(first + attempt) % REPLICAS];
@@ -162,13 +172,16 @@ async fn part(load: &Load, tenant: &Tenant, first: usize, merge: &str) -> Option
     None
 }
 
-/// Who a person is now.
+/// Who a person is now. Resolved, not looked up: a look-up may be half a minute old.
 async fn present(load: &Load, tenant: &Tenant, person: &str, replica: usize) -> Option<Id> {
-    let path = format!("/v1/tenants/{}/identities?kind=custom&id={person}", tenant.name);
-    let reply = load.call(&load.operator[replica], Method::GET, &path, None).await;
+    let path = format!("/v1/tenants/{}/identities/resolve", tenant.name);
+    let body = json!({ "ref": { "kind": "custom", "id": person } });
+    let reply = load
+        .call(&load.operator[replica], Method::POST, &path, Some(&body))
+        .await;
     let found = reply.success().and_then(|body| id(&body["user_id"]));
-    if found.is_none() && !reply.later() && reply.code() != Some("unknown_user") {
-        load.odd("a look-up", &reply);
+    if found.is_none() && !reply.later() {
+        load.odd("a resolution", &reply);
     }
     found
 }

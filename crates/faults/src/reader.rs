@@ -42,9 +42,15 @@ async fn read(load: &Load, tenant: &Tenant, replica: usize, person: &str, limit:
     let Some(user) = tenant.user(person) else {
         return;
     };
-    let path = format!("/v1/tenants/{}/users/{}/turns?limit={limit}", tenant.name, text(user));
+    let path = format!(
+        "/v1/tenants/{}/users/{}/turns?limit={limit}",
+        tenant.name,
+        text(user)
+    );
     let sent = load.now();
-    let reply = load.call(&tenant.clients[replica], Method::GET, &path, None).await;
+    let reply = load
+        .call(&tenant.clients[replica], Method::GET, &path, None)
+        .await;
     match (&reply, turns(&reply)) {
         (Reply::Answer(200, body), Some(turns)) => {
             let reading = Reading {

@@ -105,14 +105,21 @@ async fn round(
         return Err(why);
     }
     if recovery.is_none() {
-        let evidence = format!("no server stored a turn within {RECOVERY:?}: {}", tail(&stage.logs()));
+        let evidence = format!(
+            "no server stored a turn within {RECOVERY:?}: {}",
+            tail(&stage.logs())
+        );
         broken.push(Broken::new(Promise::Answer, evidence));
     }
     settle(&load, &mut broken).await;
     reader::everything(&load).await;
     let history = load.history();
     judge(&load, &history, followed, &mut broken)?;
-    Ok(summary(&history, started.or(recovery).unwrap_or(RECOVERY), broken))
+    Ok(summary(
+        &history,
+        started.or(recovery).unwrap_or(RECOVERY),
+        broken,
+    ))
 }
 
 fn callers(load: &Arc<Load>) -> JoinSet<()> {
@@ -148,7 +155,10 @@ async fn ended(callers: &mut JoinSet<()>) -> Vec<Broken> {
     let mut broken = Vec::new();
     while let Some(caller) = callers.join_next().await {
         if let Err(error) = caller {
-            broken.push(Broken::new(Promise::Answer, format!("a caller failed: {error}")));
+            broken.push(Broken::new(
+                Promise::Answer,
+                format!("a caller failed: {error}"),
+            ));
         }
     }
     broken
@@ -183,7 +193,9 @@ async fn settle(load: &Load, broken: &mut Vec<Broken>) {
     while waits && began.elapsed() < QUIET {
         waits = false;
         for operator in &load.operator {
-            let reply = load.call(operator, Method::POST, "/admin/jobs/outbox/run", None).await;
+            let reply = load
+                .call(operator, Method::POST, "/admin/jobs/outbox/run", None)
+                .await;
             let queue = reply.success().map(|body| &body["queue"]);
             let empty = queue.is_some_and(|queue| {
                 queue["waiting"] == 0 && queue["away"] == false && queue["unfinished"] == false
@@ -217,10 +229,13 @@ fn judge(
     broken: &mut Vec<Broken>,
 ) -> Result<(), String> {
     let stage = &load.stage;
-    let tenants: Vec<String> = load.tenants.iter().map(|tenant| tenant.name.clone()).collect();
-    let store = tokio::task::block_in_place(|| {
-        Store::read(&stage.postgres, &stage.database(), &tenants)
-    });
+    let tenants: Vec<String> = load
+        .tenants
+        .iter()
+        .map(|tenant| tenant.name.clone())
+        .collect();
+    let store =
+        tokio::task::block_in_place(|| Store::read(&stage.postgres, &stage.database(), &tenants));
     let mut store = store.map_err(|error| error.0)?;
     store.followed = followed;
     broken.extend(check(history, &store));
@@ -239,7 +254,11 @@ fn tail(log: &str) -> String {
 
 fn summary(history: &History, recovery: Duration, broken: Vec<Broken>) -> Round {
     let count = |is: fn(&Outcome) -> bool| {
-        history.appends.iter().filter(|append| is(&append.outcome)).count()
+        history
+            .appends
+            .iter()
+            .filter(|append| is(&append.outcome))
+            .count()
     };
     Round {
         calls: history.calls,

@@ -123,7 +123,11 @@ impl Stage {
             ("CCM_DATABASE_URL", url.as_str()),
             ("CCM_SPOOL_DIR", spool.as_str()),
         ];
-        environment.extend(self.environment.iter().map(|(name, value)| (*name, value.as_str())));
+        environment.extend(
+            self.environment
+                .iter()
+                .map(|(name, value)| (*name, value.as_str())),
+        );
         let service = Service::start_at(self.ports[replica], arguments, &environment);
         *self.services[replica].lock() = Some(service);
     }
@@ -145,7 +149,10 @@ impl Stage {
     }
 
     /// Waits until all servers are.
-    #[expect(clippy::await_holding_lock, reason = "nobody else touches a server while it starts")]
+    #[expect(
+        clippy::await_holding_lock,
+        reason = "nobody else touches a server while it starts"
+    )]
     pub(crate) async fn ready(&self) {
         for service in &self.services {
             if let Some(service) = service.lock().as_mut() {
@@ -171,7 +178,10 @@ impl Stage {
         if status.success() {
             return Ok(());
         }
-        Err(format!("a server that was asked to end ended with {status}: {}", service.log()))
+        Err(format!(
+            "a server that was asked to end ended with {status}: {}",
+            service.log()
+        ))
     }
 
     /// What the servers that run have written.

@@ -58,7 +58,9 @@ impl Tried {
 
     fn count(&self, promises: &[Promise]) -> usize {
         let broken = self.broken.iter();
-        broken.filter(|broken| promises.contains(&broken.promise)).count()
+        broken
+            .filter(|broken| promises.contains(&broken.promise))
+            .count()
     }
 
     fn others(&self) -> usize {

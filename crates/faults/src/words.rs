@@ -4,7 +4,7 @@
 const SECRET: &str = "@secret.example";
 
 /// The words of one turn; with `secret` an address that has to be masked is among them.
-pub fn words(tenant: &str, person: &str, key: &str, secret: bool) -> String {
+pub(crate) fn words(tenant: &str, person: &str, key: &str, secret: bool) -> String {
     let plain = format!("{tenant} {person} {key}");
     if secret {
         format!("{plain} write to {key}{SECRET}")

@@ -107,7 +107,11 @@ fn draft(load: &Load, rng: &mut StdRng, key: String) -> Draft {
 
 /// The same turn in another tenant, without what depends on its rules.
 fn said_in(load: &Load, draft: Draft, tenant: usize) -> Draft {
-    let person = if draft.person == DAY { PLAIN[0] } else { draft.person };
+    let person = if draft.person == DAY {
+        PLAIN[0]
+    } else {
+        draft.person
+    };
     Draft {
         text: words(&load.tenants[tenant].name, person, &draft.key, false),
         tenant,
@@ -148,7 +152,8 @@ async fn store(load: &Load, rng: &mut StdRng, draft: &Draft) {
         if !later || rng.random_ratio(1, 5) {
             return;
         }
-        load.pause(Duration::from_millis(rng.random_range(30..200))).await;
+        load.pause(Duration::from_millis(rng.random_range(30..200)))
+            .await;
     }
 }
 
@@ -156,7 +161,10 @@ async fn store_all(load: &Load, rng: &mut StdRng, drafts: &[Draft]) {
     let Some(tenant) = drafts.first().map(|draft| &load.tenants[draft.tenant]) else {
         return;
     };
-    let turns: Vec<Value> = drafts.iter().map(|draft| body(draft, &draft.text)).collect();
+    let turns: Vec<Value> = drafts
+        .iter()
+        .map(|draft| body(draft, &draft.text))
+        .collect();
     let body = json!({ "turns": turns });
     let path = path(load, rng, tenant, "turns/batch");
     for _ in 0..3 {
@@ -168,8 +176,14 @@ async fn store_all(load: &Load, rng: &mut StdRng, drafts: &[Draft]) {
             let outcome = match &reply {
                 Reply::Answer(200, body) => {
                     let result = &body["results"][place];
-                    let status = result["status"].as_u64().and_then(|status| status.try_into().ok());
-                    let body = if result["error"].is_object() { &result["error"] } else { result };
+                    let status = result["status"]
+                        .as_u64()
+                        .and_then(|status| status.try_into().ok());
+                    let body = if result["error"].is_object() {
+                        &result["error"]
+                    } else {
+                        result
+                    };
                     let reply = Reply::Answer(status.unwrap_or(0), body.clone());
                     outcome(load, draft, &reply)
                 }
@@ -181,7 +195,8 @@ async fn store_all(load: &Load, rng: &mut StdRng, drafts: &[Draft]) {
         if !again || rng.random_ratio(1, 4) {
             return;
         }
-        load.pause(Duration::from_millis(rng.random_range(50..300))).await;
+        load.pause(Duration::from_millis(rng.random_range(50..300)))
+            .await;
     }
 }
 
@@ -200,7 +215,9 @@ async fn reuse(load: &Load, draft: &Draft, replica: usize) {
     if !there || draft.ends.is_some() || draft.person == ERASED {
         return;
     }
-    let reply = load.call(&tenant.clients[replica], Method::POST, &path, Some(&body)).await;
+    let reply = load
+        .call(&tenant.clients[replica], Method::POST, &path, Some(&body))
+        .await;
     if reply.code() != Some("idempotency_mismatch") && !reply.later() {
         load.odd("a used key with other words", &reply);
     }
@@ -222,7 +239,9 @@ pub(crate) async fn probe(load: &Load, replica: usize, key: String) -> bool {
     let path = format!("/v1/tenants/{}/turns", tenant.name);
     let sent = load.now();
     let body = body(&draft, &draft.text);
-    let reply = load.call(&tenant.clients[replica], Method::POST, &path, Some(&body)).await;
+    let reply = load
+        .call(&tenant.clients[replica], Method::POST, &path, Some(&body))
+        .await;
     let outcome = outcome(load, &draft, &reply);
     let stored = matches!(outcome, Outcome::Stored { .. });
     note(load, &draft, sent, outcome);
@@ -245,7 +264,10 @@ fn outcome(load: &Load, draft: &Draft, reply: &Reply) -> Outcome {
     let explained = match (status, code) {
         (200 | 201, _) => {
             if let (Some(turn), Some(user)) = (id(&body["message_id"]), id(&body["user_id"])) {
-                load.tenants[draft.tenant].learn(draft.person, user);
+                // Of two who are merged the answer names the survivor; who parts them knows better.
+                if !PAIR.contains(&draft.person) {
+                    load.tenants[draft.tenant].learn(draft.person, user);
+                }
                 return Outcome::Stored {
                     id: turn,
                     user,
@@ -275,7 +297,9 @@ fn outcome(load: &Load, draft: &Draft, reply: &Reply) -> Outcome {
 fn later(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Unknown(_) => true,
-        Outcome::Refused(code) => !matches!(code.as_str(), "gone" | "expired" | "idempotency_mismatch"),
+        Outcome::Refused(code) => {
+            !matches!(code.as_str(), "gone" | "expired" | "idempotency_mismatch")
+        }
         Outcome::Stored { .. } | Outcome::Queued => false,
     }
 }

@@ -53,7 +53,10 @@ impl<'a> Known<'a> {
         }
     }
 
-    pub(super) fn erasures<'s>(&'s self, turn: &'s Turn<'a>) -> impl Iterator<Item = &'a Erasing> + 's {
+    pub(super) fn erasures<'s>(
+        &'s self,
+        turn: &'s Turn<'a>,
+    ) -> impl Iterator<Item = &'a Erasing> + 's {
         let (tenant, person) = (turn.tenant(), turn.person());
         let all = self.history.erasures.iter();
         all.filter(move |erasure| erasure.tenant == tenant && erasure.person == person)
@@ -106,10 +109,12 @@ impl<'a> Turn<'a> {
 
     /// Ids that were told, each with its user and place.
     pub(super) fn told(&self) -> impl Iterator<Item = (Id, Id, Option<u64>)> + '_ {
-        self.attempts.iter().filter_map(|attempt| match attempt.outcome {
-            Outcome::Stored { id, user, seq, .. } => Some((id, user, seq)),
-            _ => None,
-        })
+        self.attempts
+            .iter()
+            .filter_map(|attempt| match attempt.outcome {
+                Outcome::Stored { id, user, seq, .. } => Some((id, user, seq)),
+                _ => None,
+            })
     }
 
     /// When the caller first knew that it is, or will be, stored.

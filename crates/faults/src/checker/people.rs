@@ -23,7 +23,10 @@ pub(super) fn one_user(known: &Known<'_>, broken: &mut Vec<Broken>) {
     }
     let history = known.history;
     for ((tenant, person), users) in users {
-        let erased = history.erasures.iter().any(|erasure| erasure.tenant == tenant && erasure.person == person);
+        let erased = history
+            .erasures
+            .iter()
+            .any(|erasure| erasure.tenant == tenant && erasure.person == person);
         let merged = history.merges.iter().any(|merge| {
             merge.tenant == tenant && (merge.primary == person || merge.secondary == person)
         });
@@ -49,7 +52,12 @@ fn undone(known: &Known<'_>, broken: &mut Vec<Broken>) {
             continue;
         };
         if row.user != row.origin && !stands(turn.tenant(), turn.person()) {
-            let evidence = format!("{} {} {} stays with whom it was merged into", row.tenant, turn.person(), row.key);
+            let evidence = format!(
+                "{} {} {} stays with whom it was merged into",
+                row.tenant,
+                turn.person(),
+                row.key
+            );
             broken.push(Broken::new(Promise::OnePerson, evidence));
         }
     }
@@ -57,7 +65,12 @@ fn undone(known: &Known<'_>, broken: &mut Vec<Broken>) {
 
 /// Counters are COUNT and SUM.
 pub(super) fn counters(known: &Known<'_>, broken: &mut Vec<Broken>) {
-    for counted in known.store.counted.iter().filter(|counted| counted.said != counted.there) {
+    for counted in known
+        .store
+        .counted
+        .iter()
+        .filter(|counted| counted.said != counted.there)
+    {
         let evidence = format!(
             "{} user {:x}: the counters say {:?}, the turns {:?}",
             counted.tenant, counted.user, counted.said, counted.there
@@ -73,26 +86,54 @@ pub(super) fn receipts(known: &Known<'_>, broken: &mut Vec<Broken>) {
             continue;
         };
         // What an earlier erasure took is not there any more.
-        let since = known.history.erasures.iter()
-            .filter(|other| other.tenant == erasure.tenant && other.person == erasure.person && other.sent < erasure.sent)
+        let since = known
+            .history
+            .erasures
+            .iter()
+            .filter(|other| {
+                other.tenant == erasure.tenant
+                    && other.person == erasure.person
+                    && other.sent < erasure.sent
+            })
             .map(|other| (other.sent, other.done))
             .max();
-        let bounds = bounds(known, (&erasure.tenant, &erasure.person), since, (erasure.sent, done));
-        judge(broken, &format!("{} {} erased", erasure.tenant, erasure.person), told, bounds);
+        let bounds = bounds(
+            known,
+            (&erasure.tenant, &erasure.person),
+            since,
+            (erasure.sent, done),
+        );
+        judge(
+            broken,
+            &format!("{} {} erased", erasure.tenant, erasure.person),
+            told,
+            bounds,
+        );
     }
     for merge in &known.history.merges {
-        let Merging { tenant, secondary, sent, .. } = merge;
+        let Merging {
+            tenant,
+            secondary,
+            sent,
+            ..
+        } = merge;
         let (Some(told), Some(done)) = (merge.moved, merge.done) else {
             continue;
         };
         let bounds = bounds(known, (tenant, secondary), None, (*sent, done));
-        judge(broken, &format!("{tenant} {secondary} merged"), told, bounds);
+        judge(
+            broken,
+            &format!("{tenant} {secondary} merged"),
+            told,
+            bounds,
+        );
     }
 }
 
 fn judge(broken: &mut Vec<Broken>, what: &str, told: u64, (least, most): (u64, u64)) {
     if !(least..=most).contains(&told) {
-        let evidence = format!("{what}: the receipt says {told} turns, there were {least} to {most}");
+        let evidence =
+            format!("{what}: the receipt says {told} turns, there were {least} to {most}");
         broken.push(Broken::new(Promise::Receipt, evidence));
     }
 }
@@ -106,7 +147,11 @@ fn bounds(
     (sent, done): (Moment, Moment),
 ) -> (u64, u64) {
     let (mut least, mut most) = (0, 0);
-    for turn in known.turns.values().filter(|turn| turn.tenant() == tenant && turn.person() == person) {
+    for turn in known
+        .turns
+        .values()
+        .filter(|turn| turn.tenant() == tenant && turn.person() == person)
+    {
         let certain = turn.stored().is_some_and(|known| known < sent)
             && turn.ends().is_none()
             && since.is_none_or(|(_, done)| done.is_some_and(|done| done < turn.first_sent()));

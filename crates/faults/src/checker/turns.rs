@@ -20,10 +20,20 @@ pub(super) fn stored(known: &Known<'_>, broken: &mut Vec<Broken>) {
         let fate = known.fate(turn);
         match (rows.first(), fate) {
             (Some(_), Fate::Erased(_)) => {
-                broken.push(of(Promise::Erased, *key, "is stored after its erasure", turn));
+                broken.push(of(
+                    Promise::Erased,
+                    *key,
+                    "is stored after its erasure",
+                    turn,
+                ));
             }
             (Some(_), _) if turn.refused() => {
-                broken.push(of(Promise::Refused, *key, "was refused and is stored", turn));
+                broken.push(of(
+                    Promise::Refused,
+                    *key,
+                    "was refused and is stored",
+                    turn,
+                ));
             }
             (Some(row), _) => {
                 if row.text != turn.text() {
@@ -34,7 +44,12 @@ pub(super) fn stored(known: &Known<'_>, broken: &mut Vec<Broken>) {
                 }
             }
             (None, Fate::Stays) if turn.acknowledged().is_some() && turn.ends().is_none() => {
-                broken.push(of(Promise::Kept, *key, "was acknowledged and is lost", turn));
+                broken.push(of(
+                    Promise::Kept,
+                    *key,
+                    "was acknowledged and is lost",
+                    turn,
+                ));
             }
             (None, _) => {}
         }
@@ -48,7 +63,10 @@ pub(super) fn stored(known: &Known<'_>, broken: &mut Vec<Broken>) {
 /// What is stored was sent, under that tenant.
 pub(super) fn unasked(known: &Known<'_>, broken: &mut Vec<Broken>) {
     for row in &known.store.rows {
-        if !known.turns.contains_key(&(row.tenant.as_str(), row.key.as_str())) {
+        if !known
+            .turns
+            .contains_key(&(row.tenant.as_str(), row.key.as_str()))
+        {
             let evidence = format!("{} {} is stored and nobody sent it", row.tenant, row.key);
             broken.push(Broken::new(Promise::Refused, evidence));
         }
@@ -106,15 +124,27 @@ pub(super) fn order(known: &Known<'_>, broken: &mut Vec<Broken>) {
 
 /// The evidence with every attempt in short.
 fn of(promise: Promise, key: Key<'_>, what: &str, turn: &Turn<'_>) -> Broken {
-    let attempts: Vec<String> = turn.attempts.iter().map(|attempt| {
-        let outcome = match &attempt.outcome {
-            Outcome::Stored { seq, duplicate, .. } => format!("stored at {seq:?}, duplicate {duplicate}"),
-            Outcome::Queued => "queued".to_owned(),
-            Outcome::Refused(code) => format!("refused: {code}"),
-            Outcome::Unknown(why) => format!("unknown: {why}"),
-        };
-        format!("{:?} to {:?} {outcome}", attempt.sent, attempt.answered)
-    }).collect();
-    let evidence = format!("{} {} {} {what} ({})", key.0, turn.person(), key.1, attempts.join("; "));
+    let attempts: Vec<String> = turn
+        .attempts
+        .iter()
+        .map(|attempt| {
+            let outcome = match &attempt.outcome {
+                Outcome::Stored { seq, duplicate, .. } => {
+                    format!("stored at {seq:?}, duplicate {duplicate}")
+                }
+                Outcome::Queued => "queued".to_owned(),
+                Outcome::Refused(code) => format!("refused: {code}"),
+                Outcome::Unknown(why) => format!("unknown: {why}"),
+            };
+            format!("{:?} to {:?} {outcome}", attempt.sent, attempt.answered)
+        })
+        .collect();
+    let evidence = format!(
+        "{} {} {} {what} ({})",
+        key.0,
+        turn.person(),
+        key.1,
+        attempts.join("; ")
+    );
     Broken::new(promise, evidence)
 }
