@@ -85,12 +85,9 @@ async fn round(
     let started = fault.prepare(stage, &mut rng, &name).await?;
     let load = Arc::new(Load::new(stage.clone(), fault, &name, seed).await);
     let mut callers = callers(&load);
-    let follower = {
-        let load = load.clone();
-        let mut following = JoinSet::new();
-        following.spawn(async move { follower::follow(&load).await });
-        following
-    };
+    let mut watch = JoinSet::new();
+    let watched = load.clone();
+    watch.spawn(async move { follower::follow(&watched).await });
     sleep(pace.load.mul_f64(rng.random_range(0.3..1.0))).await;
     let struck = fault.strike(stage, &mut rng, pace).await;
     let recovery = match &struck {
@@ -100,10 +97,8 @@ async fn round(
     sleep(pace.load.mul_f64(0.5)).await;
     load.stop.cancel();
     let mut broken = ended(&mut callers).await;
-    let followed = follower.join_all().await.pop().unwrap_or_default();
-    if let Err(why) = struck {
-        return Err(why);
-    }
+    let followed = watch.join_all().await.pop().unwrap_or_default();
+    struck?;
     if recovery.is_none() {
         let evidence = format!(
             "no server stored a turn within {RECOVERY:?}: {}",

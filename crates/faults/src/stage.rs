@@ -42,9 +42,10 @@ impl Stage {
             _ => None,
         };
         let postgres = start_postgres(fault, disk.as_ref())?;
-        let line = match fault.breaks_the_line() {
-            true => Some(proxy(postgres.port()).await?),
-            false => None,
+        let line = if fault.breaks_the_line() {
+            Some(proxy(postgres.port()).await?)
+        } else {
+            None
         };
         let spool = |_| match (&disk, fault) {
             (Some(disk), Fault::DiskFullSpool) => tempfile::tempdir_in(disk.path()),
@@ -92,7 +93,7 @@ impl Stage {
     /// Another, empty one from now on; the servers must be down.
     pub(crate) fn use_database(&self, name: &str) -> Result<(), String> {
         self.postgres.create_database(name, None).map_err(text)?;
-        *self.database.lock() = name.to_owned();
+        name.clone_into(&mut self.database.lock());
         Ok(())
     }
 

@@ -162,8 +162,14 @@ fn a_lost_turn_is_found() {
             .push(append("mina", "k6", (400, 410), Outcome::Queued));
     });
     assert_eq!(queued, [Promise::Kept]);
-    let given_up = changed(|_, store| store.waiting.push((TENANT.to_owned(), "k4".to_owned())));
-    assert_eq!(given_up, [Promise::Kept]);
+    let waits = |key: &'static str| {
+        move |_: &mut History, store: &mut Store| {
+            store.waiting.push((TENANT.to_owned(), key.to_owned()));
+        }
+    };
+    assert_eq!(changed(waits("k4")), [Promise::Kept]);
+    assert_eq!(changed(waits("k5")), [Promise::Erased]);
+    assert_eq!(changed(waits("k9")), [Promise::Refused]);
     let other_words = changed(|_, store| store.rows[0].text.push('!'));
     assert_eq!(other_words, [Promise::Kept]);
 }

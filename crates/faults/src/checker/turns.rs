@@ -54,9 +54,27 @@ pub(super) fn stored(known: &Known<'_>, broken: &mut Vec<Broken>) {
             (None, _) => {}
         }
     }
+    waiting(known, broken);
+}
+
+/// What is queued is stored in the end, unless it expired on the way; of an erased person nothing waits.
+fn waiting(known: &Known<'_>, broken: &mut Vec<Broken>) {
     for (tenant, key) in &known.store.waiting {
-        let evidence = format!("{tenant} {key} still waits to be stored, or was given up");
-        broken.push(Broken::new(Promise::Kept, evidence));
+        let key = (tenant.as_str(), key.as_str());
+        let Some(turn) = known.turns.get(&key) else {
+            let evidence = format!("{tenant} {} waits and nobody sent it", key.1);
+            broken.push(Broken::new(Promise::Refused, evidence));
+            continue;
+        };
+        match known.fate(turn) {
+            Fate::Erased(_) => {
+                broken.push(of(Promise::Erased, key, "waits after its erasure", turn));
+            }
+            _ if turn.ends().is_none() => {
+                broken.push(of(Promise::Kept, key, "still waits, or was given up", turn));
+            }
+            _ => {}
+        }
     }
 }
 
