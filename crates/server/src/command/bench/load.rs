@@ -1,5 +1,6 @@
 //! `throughline bench load`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use throughline_bench::{Guests, LoadPlan, Plan, Scenario, sustain};
@@ -36,6 +37,9 @@ pub(super) struct Args {
     /// Send a body of nearly 4 MiB every second
     #[arg(long)]
     bodies: bool,
+    /// Start this binary's service in place of the own one: another release, or an optimised build
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -43,8 +47,9 @@ pub(super) struct Args {
 
 /// Holds it and prints what came of it.
 pub(super) async fn run(args: &Args) -> Result<(), Failure> {
-    let binary = std::env::current_exe()
+    let own = std::env::current_exe()
         .map_err(|error| Failure::caused("no_binary", "the own program was not found", &error))?;
+    let binary = args.binary.clone().unwrap_or(own);
     let plan = LoadPlan {
         stage: Plan {
             scenario: Scenario::Mixed,
