@@ -24,7 +24,8 @@ const BATCHES: u64 = 2;
 const READERS: u64 = 3;
 /// Longer than this and a server did not come back at all.
 const RECOVERY: Duration = Duration::from_secs(40);
-const QUIET: Duration = Duration::from_secs(40);
+/// Longer than what failed once waits for its second attempt (a minute, a fifth more or less).
+const QUIET: Duration = Duration::from_secs(100);
 
 /// How long things take.
 #[derive(Clone, Copy, Debug)]
@@ -197,6 +198,7 @@ async fn settle(load: &Load, broken: &mut Vec<Broken>) {
             });
             waits |= !empty;
         }
+        waits |= pending(load).await;
         if waits {
             sleep(Duration::from_millis(200)).await;
         }
@@ -215,6 +217,14 @@ async fn settle(load: &Load, broken: &mut Vec<Broken>) {
         }
         sleep(Duration::from_millis(50)).await;
     }
+}
+
+/// Whether something is in line in the outbox, due or not: a run only tells of what was due.
+async fn pending(load: &Load) -> bool {
+    let (postgres, database) = (load.stage.postgres.clone(), load.stage.database());
+    let sql = "select count(*) from ccm_outbox where state = 'pending';";
+    let asked = tokio::task::spawn_blocking(move || postgres.psql(&database, sql)).await;
+    !asked.is_ok_and(|count| count.is_ok_and(|count| count.trim() == "0"))
 }
 
 fn judge(
