@@ -15,7 +15,7 @@ pub use target::{TARGETS, Target};
 pub fn feed(target: &Target, seed: u64, count: usize, last: &mut Vec<u8>) {
     let mut mutator = Mutator::new(target.seeds, seed);
     for _ in 0..count {
-        *last = mutator.next();
+        *last = mutator.input();
         (target.holds)(last);
     }
 }

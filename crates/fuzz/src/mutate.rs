@@ -65,7 +65,7 @@ impl Mutator {
     }
 
     /// The next input: a seed with one to eight changes.
-    pub fn next(&mut self) -> Vec<u8> {
+    pub fn input(&mut self) -> Vec<u8> {
         let mut bytes = self.pick(self.seeds).as_bytes().to_vec();
         for _ in 0..self.rng.random_range(1..=8) {
             self.change(&mut bytes);

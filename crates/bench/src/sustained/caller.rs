@@ -103,15 +103,14 @@ impl Caller for Held {
     async fn call(&mut self) -> Result<(), BenchError> {
         let request = self.request();
         self.next += 1;
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => {
-                let Ok(connection) = Connection::open(&self.address).await else {
-                    self.count("not connected");
-                    return Ok(());
-                };
-                connection
-            }
+        let mut connection = if let Some(connection) = self.connection.take() {
+            connection
+        } else {
+            let Ok(connection) = Connection::open(&self.address).await else {
+                self.count("not connected");
+                return Ok(());
+            };
+            connection
         };
         let Ok(answer) = connection.exchange(request.as_bytes()).await else {
             self.open += usize::from(self.what == What::Append);
