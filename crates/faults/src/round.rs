@@ -24,8 +24,9 @@ const BATCHES: u64 = 2;
 const READERS: u64 = 3;
 /// Longer than this and a server did not come back at all.
 const RECOVERY: Duration = Duration::from_secs(40);
-/// Longer than what failed once waits for its second attempt (a minute, a fifth more or less).
-const QUIET: Duration = Duration::from_secs(100);
+/// Longer than a claim on a queued append lasts whose holder lost the store (two minutes), and than what
+/// failed once waits for its second attempt (a minute, a fifth more or less).
+const QUIET: Duration = Duration::from_secs(200);
 
 /// How long things take.
 #[derive(Clone, Copy, Debug)]
@@ -204,7 +205,13 @@ async fn settle(load: &Load, broken: &mut Vec<Broken>) {
         }
     }
     if waits {
-        let evidence = format!("what was queued is not stored {QUIET:?} after the fault");
+        let (postgres, database) = (load.stage.postgres.clone(), load.stage.database());
+        let sql = "select tenant_id, client_message_id, state, attempts, last_error, \
+                   next_attempt_at - now(), lease_until - now() from ccm_outbox;";
+        let asked = tokio::task::spawn_blocking(move || postgres.psql(&database, sql)).await;
+        let waiting = asked.ok().and_then(Result::ok).unwrap_or_default();
+        let evidence =
+            format!("what was queued is not stored {QUIET:?} after the fault: {waiting}");
         broken.push(Broken::new(Promise::Kept, evidence));
     }
     let busy = "select count(*) from pg_stat_activity where backend_type = 'client backend' \
