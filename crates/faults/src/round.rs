@@ -9,6 +9,7 @@ use rand::Rng as _;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
+use crate::call::call;
 use crate::checker::{Broken, Promise, check};
 use crate::fault::Fault;
 use crate::follower;
@@ -226,12 +227,29 @@ async fn settle(load: &Load, broken: &mut Vec<Broken>) {
     }
 }
 
-/// Whether something is in line in the outbox, due or not: a run only tells of what was due.
+/// Whether something is in line, due or not, in the outbox or on a server's disk: a run only tells of what
+/// was due.
 async fn pending(load: &Load) -> bool {
+    for operator in &load.operator {
+        let metrics = call(operator, Method::GET, "/metrics", None).await;
+        if !spool_is_empty(metrics.success()) {
+            return true;
+        }
+    }
     let (postgres, database) = (load.stage.postgres.clone(), load.stage.database());
     let sql = "select count(*) from ccm_outbox where state = 'pending';";
     let asked = tokio::task::spawn_blocking(move || postgres.psql(&database, sql)).await;
     !asked.is_ok_and(|count| count.is_ok_and(|count| count.trim() == "0"))
+}
+
+fn spool_is_empty(metrics: Option<&serde_json::Value>) -> bool {
+    let text = metrics
+        .and_then(serde_json::Value::as_str)
+        .unwrap_or_default();
+    let mut entries = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("ccm_spool_entries"));
+    entries.any(|rest| rest.trim_end().ends_with(" 0"))
 }
 
 fn judge(
