@@ -67,7 +67,8 @@ impl Redaction {
 enum Refused {
     #[error("name the tenant whose masks may be narrowed")]
     NoTenant,
-    #[error(transparent)]
+    // Not transparent: who asks for the cause finds the store's own error.
+    #[error("the turns cannot be scanned")]
     Memory(#[from] MemoryError),
 }
 
@@ -120,7 +121,7 @@ mod tests {
     use prometheus::Registry;
     use throughline_conversation_memory::contract::turn;
     use throughline_conversation_memory::{
-        ConversationMemory as _, RecentQuery, RedactionState, Turn,
+        Cause, ConversationMemory as _, RecentQuery, RedactionState, Turn,
     };
     use throughline_domain::{ManualClock, SystemIds, TenantId, Timestamp, UserId};
     use throughline_platform_identity::{ChannelUser, PlatformIdentity as _, PlatformKind};
@@ -186,6 +187,15 @@ mod tests {
             dry_run,
             tenant: tenant.cloned(),
         })
+    }
+
+    /// Found by ending the database's connections under a run: it was told as a mistake of ours.
+    #[test]
+    fn a_store_that_is_away_stands_behind_the_failure() {
+        let away = MemoryError::Unavailable(Cause::new("gone"));
+        let refused = Refused::from(away);
+        let cause = std::error::Error::source(&refused).and_then(|cause| cause.downcast_ref());
+        assert!(matches!(cause, Some(MemoryError::Unavailable(_))));
     }
 
     #[tokio::test]

@@ -59,3 +59,23 @@ fn growth_finds_everything_it_acknowledged() {
 fn gc_deletes_exactly_what_has_ended_and_keeps_what_it_acknowledged() {
     assert_measured("gc", true);
 }
+
+/// R-153 and T-75 under load: invented channel kinds make no series, held connections keep nobody out.
+#[test]
+fn a_held_load_keeps_its_rate_beside_guests_who_behave_badly() {
+    let arguments = [
+        "bench", "load", "--seconds", "4", "--appends", "40", "--reads", "40", "--idle", "300",
+        "--dripping", "20", "--kinds", "100", "--json",
+    ];
+    let output = throughline_command(&arguments)
+        .output()
+        .expect("the binary can be started");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["errors"], serde_json::json!({}), "{report}");
+    assert_eq!(report["more_series"], 0, "{report}");
+    assert!(report["checked"].as_u64() > Some(0), "{report}");
+    assert!(report["newcomers"]["calls"].as_u64() > Some(0), "{report}");
+    assert!(report["memory_bytes"]["start"].as_f64() > Some(0.0), "{report}");
+}

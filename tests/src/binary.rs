@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// The built `throughline`, beside this test's own build.
+/// The built `throughline`: beside this program, or, as tests are built into `deps/`, one above.
 pub(crate) fn path() -> PathBuf {
-    let me = std::env::current_exe().expect("a test has a path");
-    let profile = me
-        .parent()
-        .and_then(|deps| deps.parent())
-        .expect("tests are built into deps/");
-    let binary = profile.join("throughline");
+    let me = std::env::current_exe().expect("a program has a path");
+    let mut beside = me.parent().expect("a program lies in a directory");
+    if beside.ends_with("deps") {
+        beside = beside.parent().expect("tests are built into deps/");
+    }
+    let binary = beside.join("throughline");
     assert!(
         binary.exists(),
         "{} is not built; run ./test, or cargo build --bins first",

@@ -20,7 +20,11 @@ pub struct Service {
 impl Service {
     /// Starts `serve` on a free port with these further arguments and variables. Does not wait.
     pub fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
-        let port = free_port();
+        Self::start_at(free_port(), arguments, environment)
+    }
+
+    /// The same on that port, where a server that was ended may have been before.
+    pub fn start_at(port: u16, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let listen = format!("127.0.0.1:{port}");
         let mut command = binary::throughline_command(&["serve", "--listen", &listen]);
         command.args(arguments).envs(environment.iter().copied());

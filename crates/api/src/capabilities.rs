@@ -76,6 +76,8 @@ pub enum JobRefusal {
     Running,
     /// The process stops.
     Stopping,
+    /// The store did not answer; what was done until then stays done.
+    Away(Box<dyn std::error::Error + Send + Sync>),
     /// It did not end well.
     Broken(Box<dyn std::error::Error + Send + Sync>),
 }

@@ -21,9 +21,11 @@ mod samples;
 mod scenario;
 mod service;
 mod stage;
+mod sustained;
 mod words;
 
 pub use fault::BenchError;
 pub use plan::{Plan, Scenario};
 pub use report::{Report, Row};
 pub use scenario::run;
+pub use sustained::{Guests, LoadPlan, LoadReport, sustain};

@@ -114,7 +114,7 @@ impl<'a> Bench<'a> {
 
     async fn finish(mut self) -> Result<Report, BenchError> {
         let acknowledged = std::mem::take(&mut self.acknowledged);
-        let count = check::stored_once(&self.stage, &self.label, acknowledged).await?;
+        let count = check::stored_once(&self.stage, &self.label, acknowledged, 0).await?;
         self.report.checked = count;
         self.report.load = (self.report.load.0, load_average());
         self.stage.strike().await?;

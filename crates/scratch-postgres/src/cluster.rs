@@ -36,7 +36,9 @@ impl Cluster {
     /// Runs `initdb`; `run` is where the directory can later be handed over to.
     pub(crate) fn create(settings: Settings, run: Option<(&Path, u32)>) -> Result<Self, Error> {
         let installation = Installation::find()?;
-        let directory = ScratchDir::create_for_run("postgres", Account::for_servers()?, run)?;
+        let account = Account::for_servers()?;
+        let below = settings.below.as_deref();
+        let directory = ScratchDir::create_for_run("postgres", account, run, below)?;
         let password = random_hex(16)?;
         let cluster = Self {
             installation,

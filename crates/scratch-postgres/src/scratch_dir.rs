@@ -22,16 +22,22 @@ pub(crate) struct ScratchDir {
 
 impl ScratchDir {
     pub(crate) fn create(kind: &str, account: Account) -> Result<Self, Error> {
-        Self::create_for_run(kind, account, None)
+        Self::create_for_run(kind, account, None, None)
     }
 
-    /// `run` is what [`ScratchDir::hand_over`] can leave the directory to.
+    /// `run` is what [`ScratchDir::hand_over`] can leave the directory to; `below` is where it is made
+    /// in place of the directory for temporary files.
     pub(crate) fn create_for_run(
         kind: &str,
         account: Account,
         run: Option<(&Path, u32)>,
+        below: Option<&Path>,
     ) -> Result<Self, Error> {
-        let path = temp_dir()?.join(format!("throughline-{kind}-{}", random_hex(8)?));
+        let parent = match below {
+            Some(parent) => parent.canonicalize().map_err(Error::io("find", parent))?,
+            None => temp_dir()?,
+        };
+        let path = parent.join(format!("throughline-{kind}-{}", random_hex(8)?));
         // The reaper is there before what it has to remove.
         let reaper = Reaper::start(Some(&path), run, &[])?;
         DirBuilder::new()

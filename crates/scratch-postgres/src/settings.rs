@@ -1,7 +1,7 @@
 //! What a caller may choose about a scratch server, and the configuration that comes of it.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What the server does with a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,6 +20,8 @@ pub struct Settings {
     pub max_connections: u16,
     /// Further configuration parameters; they win over ours.
     pub extra: Vec<(String, String)>,
+    /// Where the server's directory is made; the directory for temporary files when not set.
+    pub below: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -28,6 +30,7 @@ impl Default for Settings {
             durability: Durability::Fast,
             max_connections: 200,
             extra: Vec::new(),
+            below: None,
         }
     }
 }
@@ -45,6 +48,13 @@ impl Settings {
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.extra.push((name.into(), value.into()));
+        self
+    }
+
+    /// Keeps the server's files below that directory, which its user must be able to enter.
+    #[must_use]
+    pub fn below(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.below = Some(directory.into());
         self
     }
 

@@ -1,5 +1,6 @@
 //! Which jobs there are and when they run. A new job is one line here.
 
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,16 +9,17 @@ use prometheus::Registry;
 use throughline_api::{JobAsk, JobControl, JobRefusal};
 use throughline_append_queue::{Deps, Report as Drained};
 use throughline_conversation_memory::{
-    Chunk, ConversationMemory, Leases, Outbox, RedactionQueue, Retention,
+    Chunk, ConversationMemory, Leases, MemoryError, Outbox, OutboxError, RedactionQueue, Retention,
+    RetentionError,
 };
 use throughline_domain::{SystemClock, SystemIds};
 use throughline_jobs::{
     Gc, GcLag, GcMetrics, GcParts, GcSettings, Job, Jobs, Outcome, Reconcile, Redaction, Report,
     Request, Runner, Schedule, TriggerError, Visiting,
 };
-use throughline_platform_identity::PlatformIdentity;
+use throughline_platform_identity::{IdentityError, PlatformIdentity};
 use throughline_redacted_memory::{Scanner, Sweep as RedactionSweep};
-use throughline_tenancy::Tenancy;
+use throughline_tenancy::{Tenancy, TenancyError};
 use throughline_wire::{JobDoneBody, JobRunAnswer, OutboxRunAnswer};
 
 use crate::failure::Failure;
@@ -195,6 +197,10 @@ impl JobControl for Asked {
             Ok(Report {
                 outcome: Outcome::Failed(error),
                 ..
+            }) if away(&*error) => Err(JobRefusal::Away(error)),
+            Ok(Report {
+                outcome: Outcome::Failed(error),
+                ..
             }) => Err(JobRefusal::Broken(error)),
             Ok(report) => Ok(answer(job, dry_run, &report)),
             Err(TriggerError::UnknownJob(_)) => Err(JobRefusal::UnknownJob(self.0.names())),
@@ -203,6 +209,21 @@ impl JobControl for Asked {
             Err(error @ TriggerError::Broken) => Err(JobRefusal::Broken(Box::new(error))),
         }
     }
+}
+
+/// Whether a job failed for no other reason than a store that did not answer.
+fn away(error: &(dyn Error + 'static)) -> bool {
+    let mut chain = std::iter::successors(Some(error), |error| Error::source(*error));
+    chain.any(|link| {
+        matches!(link.downcast_ref(), Some(MemoryError::Unavailable(_)))
+            || matches!(
+                link.downcast_ref(),
+                Some(RetentionError::Memory(MemoryError::Unavailable(_)))
+            )
+            || matches!(link.downcast_ref(), Some(IdentityError::Unavailable(_)))
+            || matches!(link.downcast_ref(), Some(TenancyError::Unavailable(_)))
+            || matches!(link.downcast_ref(), Some(OutboxError::Unavailable(_)))
+    })
 }
 
 /// The queue of appends is emptied for everybody, or not at all.
@@ -229,5 +250,28 @@ fn queue_answer(drained: Drained) -> OutboxRunAnswer {
         expired: drained.expired,
         away: drained.away,
         unfinished: drained.unfinished,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use throughline_conversation_memory::Cause;
+
+    use super::*;
+
+    /// Found by killing Postgres under a sweep: it was answered as a mistake of ours (500).
+    #[test]
+    fn a_job_that_met_a_store_that_is_away_is_no_mistake() {
+        let gone = || Cause::new("gone");
+        let away_by: [Box<dyn Error + Send + Sync>; 5] = [
+            Box::new(MemoryError::Unavailable(gone())),
+            Box::new(RetentionError::Memory(MemoryError::Unavailable(gone()))),
+            Box::new(IdentityError::Unavailable("gone".into())),
+            Box::new(TenancyError::Unavailable("gone".into())),
+            Box::new(OutboxError::Unavailable(gone())),
+        ];
+        assert!(away_by.iter().all(|error| away(&**error)));
+        assert!(!away(&RetentionError::Drifted));
+        assert!(!away(&std::io::Error::other("gone")));
     }
 }

@@ -3,6 +3,7 @@
 mod accept;
 mod connection;
 mod linger;
+mod places;
 mod signals;
 mod stall;
 

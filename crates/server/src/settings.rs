@@ -62,7 +62,7 @@ declare::settings! {
     Http {
         /// Where to listen.
         listen: SocketAddr = Some("127.0.0.1:8080"), "";
-        /// Open connections, at most; more wait to be accepted.
+        /// Open connections, at most; beyond it, who has been idle longest gives way.
         max_connections: Between<1, 1_000_000> = Some("4096"), "";
         /// Requests worked on at once, at most; more are answered with 503.
         max_concurrency: Between<1, 100_000> = Some("512"), "";

@@ -72,6 +72,7 @@ impl JobControl for FewJobs {
             }),
             "outbox" => Ok(self.0.run().await),
             "running" => Err(JobRefusal::Running),
+            "away" => Err(JobRefusal::Away("the store is away".into())),
             _ => Err(JobRefusal::UnknownJob(vec!["gc"])),
         }
     }

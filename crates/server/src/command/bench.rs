@@ -1,5 +1,6 @@
 //! `throughline bench`: figures, measured where it runs.
 
+mod load;
 mod redaction;
 mod redaction_cost;
 mod service;
@@ -31,6 +32,8 @@ enum What {
     Growth(service::Args),
     /// A sweep over a million turns of which half have ended, alone and beside appends
     Gc(service::Args),
+    /// Appends and reads at a rate that is held, if need be beside guests who behave badly
+    Load(load::Args),
     /// How fast the detector is over a file, on one core
     Redaction(redaction::Args),
     /// What scanning adds to an append's CPU time, on dialogues
@@ -46,6 +49,7 @@ pub(crate) async fn run(args: Args, environment: &Environment) -> Result<(), Fai
         What::NoisyNeighbour(args) => service::run(Scenario::NoisyNeighbour, &args).await,
         What::Growth(args) => service::run(Scenario::Growth, &args).await,
         What::Gc(args) => service::run(Scenario::Gc, &args).await,
+        What::Load(args) => load::run(&args).await,
         What::Redaction(args) => redaction::run(&args),
         What::RedactionCost(args) => redaction_cost::run(args, environment).await,
     }

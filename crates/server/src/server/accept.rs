@@ -1,5 +1,6 @@
 //! The accept loop and the way down: not ready, stop accepting, finish, cut.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::places::Places;
 use super::{StopSignals, connection};
 
 /// For an idle connection to close.
@@ -18,7 +20,8 @@ const MOMENT: Duration = Duration::from_millis(100);
 /// How many, how long.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Connections at once; more wait in the listener's queue.
+    /// Connections at once. Who comes when all places are taken gets that of the connection that has been
+    /// without a request for the longest time; while all are busy they wait.
     pub(crate) connections: usize,
     /// For a request's head, and for an idle connection.
     pub(crate) header_timeout: Duration,
@@ -61,6 +64,8 @@ pub(crate) async fn serve(
         router,
         limits,
         permits: Arc::new(Semaphore::new(limits.connections)),
+        places: Places::default(),
+        waiting: None,
         connections: JoinSet::new(),
         stop: CancellationToken::new(),
     };
@@ -82,27 +87,40 @@ struct Doors {
     router: Router,
     limits: Limits,
     permits: Arc<Semaphore>,
+    places: Places,
+    /// Accepted, and without a place yet.
+    waiting: Option<TcpStream>,
     connections: JoinSet<()>,
     stop: CancellationToken,
 }
 
 impl Doors {
-    /// Accepts until it is dropped.
+    /// Accepts until it is dropped. Who was accepted and has no place yet is kept when it is.
     async fn accept(&mut self) {
         loop {
-            tokio::select! {
-                (stream, permit) = next(&self.listener, &self.permits) => self.begin(stream, permit),
-                // Takes finished connections out of the set, so that it does not grow.
-                Some(_) = self.connections.join_next() => {}
+            if self.waiting.is_some() {
+                tokio::select! {
+                    permit = place(&self.permits, &self.places) => self.begin(permit),
+                    Some(_) = self.connections.join_next() => {}
+                }
+            } else {
+                tokio::select! {
+                    stream = next(&self.listener) => self.waiting = Some(stream),
+                    // Takes finished connections out of the set, so that it does not grow.
+                    Some(_) = self.connections.join_next() => {}
+                }
             }
         }
     }
 
-    fn begin(&mut self, stream: TcpStream, permit: OwnedSemaphorePermit) {
+    fn begin(&mut self, permit: OwnedSemaphorePermit) {
+        let Some(stream) = self.waiting.take() else {
+            return;
+        };
         let (router, stop) = (self.router.clone(), self.stop.clone());
-        let limits = self.limits;
+        let (limits, place) = (self.limits, self.places.take());
         self.connections.spawn(async move {
-            connection::serve(stream, router, limits, stop).await;
+            connection::serve(stream, router, limits, stop, place).await;
             drop(permit);
         });
     }
@@ -147,24 +165,34 @@ async fn all_done(connections: &mut JoinSet<()>) {
     while connections.join_next().await.is_some() {}
 }
 
-/// The next connection, with its share of the limit. Errors are the machine's (too many open files) or
-/// a client's that left while waiting: neither may end the loop.
-async fn next(
-    listener: &TcpListener,
-    permits: &Arc<Semaphore>,
-) -> (TcpStream, OwnedSemaphorePermit) {
-    let permit = Arc::clone(permits)
-        .acquire_owned()
-        .await
-        .expect("the semaphore is never closed");
+/// The next connection. Errors are the machine's (too many open files) or a client's that left while
+/// waiting: neither may end the loop.
+async fn next(listener: &TcpListener) -> TcpStream {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return (stream, permit),
+            Ok((stream, _)) => return stream,
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
                 sleep(Duration::from_millis(100)).await;
             }
         }
+    }
+}
+
+/// A share of the limit, if need be that of somebody who only holds a connection.
+async fn place(permits: &Arc<Semaphore>, places: &Places) -> OwnedSemaphorePermit {
+    if let Ok(permit) = Arc::clone(permits).try_acquire_owned() {
+        return permit;
+    }
+    let asked = async {
+        while !places.free_one() {
+            places.came().await;
+        }
+        std::future::pending::<Infallible>().await
+    };
+    tokio::select! {
+        permit = Arc::clone(permits).acquire_owned() => permit.expect("the semaphore is never closed"),
+        never = asked => match never {},
     }
 }
 

@@ -16,12 +16,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::Limits;
 use super::linger::{Lingering, Owed};
+use super::places::Place;
 use super::stall::Impatient;
 
 /// A request's head, and what is read ahead of a body.
 const READ_BUFFER_BYTES: usize = 64 * 1024;
 
-/// Serves the connection until the client leaves, a head takes too long, an answer is not taken, or `stop` is cancelled. After
+/// Serves the connection until the client leaves, a head takes too long, an answer is not taken, `stop` is cancelled, or
+/// it is idle and asked to give its place to another. After
 /// that the request that runs is finished and no other is begun; a connection that never sent a whole
 /// head has nothing to finish and is closed at once.
 pub(super) async fn serve(
@@ -29,17 +31,29 @@ pub(super) async fn serve(
     router: Router,
     limits: Limits,
     stop: CancellationToken,
+    place: Place,
 ) {
     // Answers are written whole: waiting for more bytes to send only delays them.
     let _ = stream.set_nodelay(true);
     let spoke = Arc::new(AtomicBool::new(false));
+    let place = Arc::new(place);
     let service = TowerToHyperService::new(router);
     let owed = Owed::default();
     let counted = service_fn({
-        let (spoke, owed) = (Arc::clone(&spoke), owed.clone());
+        let (spoke, owed, place) = (Arc::clone(&spoke), owed.clone(), Arc::clone(&place));
         move |request: Request<Incoming>| {
             spoke.store(true, Ordering::Relaxed);
-            service.call(request.map(|body| owed.watch(body)))
+            place.busy();
+            let (answer, place) = (
+                service.call(request.map(|body| owed.watch(body))),
+                Arc::clone(&place),
+            );
+            async move {
+                let answer = answer.await;
+                // What is left of it is written to its end, whoever asks it to give way.
+                place.idle();
+                answer
+            }
         }
     });
     // HTTP/1 only: with protocol detection in front, a client that never finishes the preface would
@@ -59,6 +73,7 @@ pub(super) async fn serve(
     tokio::select! {
         result = connection.as_mut() => return log_end(&result),
         () = stop.cancelled() => {}
+        () = place.asked_to_give_way() => {}
     }
     if spoke.load(Ordering::Relaxed) {
         connection.as_mut().graceful_shutdown();

@@ -220,6 +220,32 @@ async fn connections_over_the_limit_wait_for_their_turn() {
     head_and(&mut second, "hello").await;
 }
 
+// Found by holding a load beside ten thousand idle connections: newcomers waited half a minute.
+#[tokio::test]
+async fn who_only_holds_a_connection_gives_way_to_who_asks_and_a_request_that_runs_never_does() {
+    let limits = Limits {
+        connections: 2,
+        ..LIMITS
+    };
+    let mut subject = start(limits).await;
+    let mut running = ask(&subject, "/slow").await;
+    subject.begun.recv().await.unwrap();
+    let mut holders = Vec::new();
+    for _ in 0..3 {
+        let mut half = TcpStream::connect(subject.address).await.unwrap();
+        half.write_all(b"GET / HT").await.unwrap();
+        holders.push(half);
+    }
+    for _ in 0..3 {
+        let mut newcomer = ask(&subject, "/").await;
+        head_and(&mut newcomer, "hello").await;
+        holders.push(newcomer);
+    }
+    assert_eq!(rest(&mut holders[0]).await, "");
+    subject.let_go.add_permits(1);
+    head_and(&mut running, "done").await;
+}
+
 // Most clients write everything before they read.
 #[tokio::test]
 async fn a_client_that_sends_its_whole_body_first_still_reads_the_refusal() {

@@ -47,6 +47,7 @@ fn refused(refusal: JobRefusal) -> Failure {
         }
         JobRefusal::Running => Failure::new(Code::JobRunning, "the job is running already"),
         JobRefusal::Stopping => Failure::unavailable("the service is stopping"),
+        JobRefusal::Away(error) => Failure::unavailable(error),
         JobRefusal::Broken(error) => Failure::internal(error),
     }
 }

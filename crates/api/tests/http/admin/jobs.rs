@@ -36,9 +36,13 @@ async fn a_job_is_run_for_all_tenants_or_one_and_says_what_it_did() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_unknown_or_runs_already_is_refused() {
+async fn a_job_that_is_unknown_runs_already_or_meets_no_store_is_refused() {
     let service = service().await;
-    for (job, status, code) in [("gcc", 404, "unknown_job"), ("running", 409, "job_running")] {
+    for (job, status, code) in [
+        ("gcc", 404, "unknown_job"),
+        ("running", 409, "job_running"),
+        ("away", 503, "unavailable"),
+    ] {
         let path = format!("/admin/jobs/{job}/run");
         let answer = service
             .call(call("POST", &path).key(&service.operator))
