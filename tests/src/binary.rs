@@ -5,15 +5,24 @@ use std::process::{Command, Output};
 
 /// The built `throughline`, beside this test's own build.
 pub(crate) fn path() -> PathBuf {
+    built("throughline", "cargo build --bins")
+}
+
+/// A built example of the workspace.
+pub fn example(name: &str) -> PathBuf {
+    built(&format!("examples/{name}"), "cargo build --examples")
+}
+
+fn built(name: &str, how: &str) -> PathBuf {
     let me = std::env::current_exe().expect("a test has a path");
     let profile = me
         .parent()
         .and_then(|deps| deps.parent())
         .expect("tests are built into deps/");
-    let binary = profile.join("throughline");
+    let binary = profile.join(name);
     assert!(
         binary.exists(),
-        "{} is not built; run ./test, or cargo build --bins first",
+        "{} is not built; run ./test, or {how} first",
         binary.display()
     );
     binary
