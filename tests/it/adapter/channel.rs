@@ -170,8 +170,8 @@ async fn child_that_is_a_channel() {
     };
     let (mut parts, registry) = parts(client(&url, &access), config);
     if let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) {
-        let (clock, ids) = (Arc::new(SystemClock), Arc::new(SystemIds));
-        let spool = HistorySpool::open(&directory, SpoolConfig::default(), &key(), clock, ids);
+        let (clock, ids, key) = (Arc::new(SystemClock), Arc::new(SystemIds), key());
+        let spool = HistorySpool::open(&directory, SpoolConfig::default(), &key, clock, ids);
         parts.spool = Some(spool.await.expect("the directory is ours"));
     }
     let history = DurableConversationHistory::start(parts);
