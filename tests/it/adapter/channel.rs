@@ -160,16 +160,18 @@ async fn child_that_is_a_channel() {
     let [Some(url), Some(access), Some(began)] = variables else {
         return;
     };
+    let directory = std::env::var_os(DIRECTORY).map(PathBuf::from);
+    let plain = HistoryConfig::default();
     let config = HistoryConfig {
-        waiting_turns: BUFFER,
+        waiting_turns: directory.as_ref().map_or(BUFFER, |_| plain.waiting_turns),
         backoff: Backoff {
             first: Duration::from_millis(10),
             most: Duration::from_millis(100),
         },
-        ..HistoryConfig::default()
+        ..plain
     };
     let (mut parts, registry) = parts(client(&url, &access), config);
-    if let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) {
+    if let Some(directory) = directory {
         let (clock, ids, key) = (Arc::new(SystemClock), Arc::new(SystemIds), key());
         let spool = HistorySpool::open(&directory, SpoolConfig::default(), &key, clock, ids);
         parts.spool = Some(spool.await.expect("the directory is ours"));
