@@ -4,4 +4,5 @@ mod channel;
 mod desk;
 mod examples;
 mod faults;
+mod outbox;
 mod restarts;

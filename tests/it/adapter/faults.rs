@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use prometheus::Registry;
-use serde_json::json;
 use throughline_domain::{Clock as _, SystemClock};
 use throughline_durable_history::{
     Backoff, ConversationHistory, DurableConversationHistory, FinishedTurn, HistoryConfig,
@@ -17,6 +16,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::channel::{acme, client, metric, mina, parts};
+use super::outbox;
 
 const FAULTS: [Fault; 8] = [
     Fault::Reset,
@@ -119,8 +119,7 @@ async fn stored(world: &World, turns: usize) -> Vec<i64> {
     let deadline = Instant::now() + Duration::from_mins(1);
     loop {
         // What the adapter left with the service while the line lost its answers.
-        let run = "/admin/jobs/outbox/run";
-        world.operator.post(run, &json!({})).await.ok();
+        outbox::drain(world).await;
         let texts = recent_texts(&world.acme, "acme", &user).await;
         if texts.len() >= turns {
             let number = |text: &String| text.split(' ').next().and_then(|n| n.parse().ok());

@@ -3,13 +3,13 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use serde_json::json;
 use throughline_domain::{Clock as _, SystemClock};
 use throughline_platform_identity::PlatformIdentity as _;
 use throughline_tests::{World, recent_texts};
 
 use super::channel::{BUFFER, Channel, Surroundings, acme, client, mina};
 use super::desk::Desk;
+use super::outbox;
 
 fn surroundings<'a>(world: &World, key: &'a str, directory: Option<&'a Path>) -> Surroundings<'a> {
     Surroundings {
@@ -27,8 +27,7 @@ fn messages(numbers: RangeInclusive<i64>) -> Vec<String> {
 /// Everything stored for Mina, oldest first.
 async fn stored(world: &World) -> Vec<String> {
     // What the channel left with the service in the moment it came back.
-    let run = "/admin/jobs/outbox/run";
-    world.operator.post(run, &json!({})).await.ok();
+    outbox::drain(world).await;
     let direct = client(&world.service.url(), world.acme.key());
     let found = direct.lookup(&acme(), &mina().id).await.expect("reads");
     let user = found.expect("she was seen").to_string();
