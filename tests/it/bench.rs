@@ -64,8 +64,21 @@ fn gc_deletes_exactly_what_has_ended_and_keeps_what_it_acknowledged() {
 #[test]
 fn a_held_load_keeps_its_rate_beside_guests_who_behave_badly() {
     let arguments = [
-        "bench", "load", "--seconds", "4", "--appends", "40", "--reads", "40", "--idle", "300",
-        "--dripping", "20", "--kinds", "100", "--json",
+        "bench",
+        "load",
+        "--seconds",
+        "4",
+        "--appends",
+        "40",
+        "--reads",
+        "40",
+        "--idle",
+        "300",
+        "--dripping",
+        "20",
+        "--kinds",
+        "100",
+        "--json",
     ];
     let output = throughline_command(&arguments)
         .output()
@@ -77,5 +90,8 @@ fn a_held_load_keeps_its_rate_beside_guests_who_behave_badly() {
     assert_eq!(report["more_series"], 0, "{report}");
     assert!(report["checked"].as_u64() > Some(0), "{report}");
     assert!(report["newcomers"]["calls"].as_u64() > Some(0), "{report}");
-    assert!(report["memory_bytes"]["start"].as_f64() > Some(0.0), "{report}");
+    assert!(
+        report["memory_bytes"]["start"].as_f64() > Some(0.0),
+        "{report}"
+    );
 }

@@ -21,8 +21,9 @@ const DEADLINE: Duration = Duration::from_millis(1_500);
 /// What a busy machine may add to a deadline.
 const GRACE: Duration = Duration::from_secs(1);
 
-const FAULTS: [Fault; 8] = [
+const FAULTS: [Fault; 9] = [
     Fault::Reset,
+    Fault::Unavailable,
     Fault::Stall,
     Fault::HalfOpen,
     Fault::LoseReplies { after: 0 },

@@ -1,5 +1,6 @@
 //! What needs real processes: the built binary, a real Postgres, signals, several replicas.
 
+mod adapter;
 mod bench;
 mod client;
 mod commute;

@@ -5,15 +5,24 @@ use std::process::{Command, Output};
 
 /// The built `throughline`: beside this program, or, as tests are built into `deps/`, one above.
 pub(crate) fn path() -> PathBuf {
+    built("throughline", "cargo build --bins")
+}
+
+/// A built example of the workspace.
+pub fn example(name: &str) -> PathBuf {
+    built(&format!("examples/{name}"), "cargo build --examples")
+}
+
+fn built(name: &str, how: &str) -> PathBuf {
     let me = std::env::current_exe().expect("a program has a path");
     let mut beside = me.parent().expect("a program lies in a directory");
     if beside.ends_with("deps") {
         beside = beside.parent().expect("tests are built into deps/");
     }
-    let binary = beside.join("throughline");
+    let binary = beside.join(name);
     assert!(
         binary.exists(),
-        "{} is not built; run ./test, or cargo build --bins first",
+        "{} is not built; run ./test, or {how} first",
         binary.display()
     );
     binary

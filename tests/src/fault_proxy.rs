@@ -19,6 +19,8 @@ pub enum Fault {
     Pass,
     /// Every connection is reset, new ones as soon as they are accepted.
     Reset,
+    /// Every connection ends, and new ones are told 503 in the place of the server's answer.
+    Unavailable,
     /// Nothing moves until the next switch; then it goes on where it stopped.
     Stall,
     /// What the client sends is taken and goes nowhere, and no answer comes. A connection that lost
@@ -111,6 +113,10 @@ async fn accept(
 }
 
 async fn line(mut client: TcpStream, server: SocketAddr, fault: Seen) {
+    if *fault.borrow() == Fault::Unavailable {
+        turn_away(client).await;
+        return;
+    }
     let server = async {
         if *fault.borrow() == Fault::Reset {
             return None;
@@ -131,6 +137,22 @@ async fn line(mut client: TcpStream, server: SocketAddr, fault: Seen) {
     if *fault.borrow() == Fault::Reset {
         reset(&client);
         reset(&server);
+    }
+}
+
+/// What a proxy says whose server is away.
+const UNAVAILABLE: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+
+/// Answers the first request and reads what comes until the client ends the connection.
+async fn turn_away(mut client: TcpStream) {
+    let mut bytes = [0; 4 * 1024];
+    let mut answered = false;
+    while let Ok(1..) = client.read(&mut bytes).await {
+        if !answered && client.write_all(UNAVAILABLE).await.is_err() {
+            return;
+        }
+        answered = true;
     }
 }
 
@@ -158,7 +180,7 @@ async fn pump(mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, way: Way, mut fault
     let mut lost = false;
     loop {
         let now = *fault.borrow_and_update();
-        if now == Fault::Reset {
+        if matches!(now, Fault::Reset | Fault::Unavailable) {
             return;
         }
         let room = match now {
@@ -209,6 +231,7 @@ fn decide(now: Fault, way: Way, count: usize, passed: usize, lost: &mut bool) ->
         }
         (
             Fault::Reset
+            | Fault::Unavailable
             | Fault::Pass
             | Fault::Stall
             | Fault::Slow { .. }

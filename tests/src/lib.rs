@@ -11,7 +11,7 @@ mod service;
 mod tenant;
 mod turns;
 
-pub use binary::{Finished, throughline, throughline_command};
+pub use binary::{Finished, example, throughline, throughline_command};
 pub use fault_proxy::{Fault, FaultProxy};
 pub use http::{Answer, Client};
 pub use service::Service;

@@ -14,6 +14,8 @@ use crate::{Client, binary};
 pub struct Service {
     child: Child,
     port: u16,
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
     log: Arc<Mutex<String>>,
 }
 
@@ -25,18 +27,30 @@ impl Service {
 
     /// The same on that port, where a server that was ended may have been before.
     pub fn start_at(port: u16, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
-        let listen = format!("127.0.0.1:{port}");
-        let mut command = binary::throughline_command(&["serve", "--listen", &listen]);
-        command.args(arguments).envs(environment.iter().copied());
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().expect("the binary can be started");
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let arguments: Vec<String> = arguments.iter().map(|&one| one.to_owned()).collect();
+        let environment: Vec<(String, String)> = environment.iter().map(own).collect();
         let log = Arc::new(Mutex::new(String::new()));
-        collect(child.stdout.take(), &log);
-        collect(child.stderr.take(), &log);
-        Self { child, port, log }
+        Self {
+            child: spawn(port, &arguments, &environment, &log),
+            port,
+            arguments,
+            environment,
+            log,
+        }
+    }
+
+    /// Kills the process at once, as `kill -9` does. Nobody listens on its port when this returns.
+    pub fn kill(&mut self) {
+        self.child.kill().expect("the process is ours");
+        self.child.wait().expect("a child can be waited for");
+    }
+
+    /// Starts another process where the last one was, with the same arguments and variables. Does not wait.
+    pub fn restart(&mut self) -> &mut Self {
+        self.kill();
+        self.child = spawn(self.port, &self.arguments, &self.environment, &self.log);
+        self
     }
 
     /// Waits until `/readyz` answers 200; shows the log when that does not happen.
@@ -100,6 +114,26 @@ impl Drop for Service {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn spawn(
+    port: u16,
+    arguments: &[String],
+    environment: &[(String, String)],
+    log: &Arc<Mutex<String>>,
+) -> Child {
+    let listen = format!("127.0.0.1:{port}");
+    let mut command = binary::throughline_command(&["serve", "--listen", &listen]);
+    let environment = environment.iter().map(|(name, value)| (name, value));
+    command.args(arguments).envs(environment);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary can be started");
+    collect(child.stdout.take(), log);
+    collect(child.stderr.take(), log);
+    child
 }
 
 fn collect(stream: Option<impl std::io::Read + Send + 'static>, log: &Arc<Mutex<String>>) {

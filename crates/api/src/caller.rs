@@ -11,7 +11,9 @@ use throughline_conversation_memory::{
     AppendError, Appended, Audit, ChannelScope, Limit, MemoryError, NewTurn, NotKept, Outbox,
     QueuedAppend, RecentPage, RecentQuery, Turn, Usage,
 };
-use throughline_domain::{Actor, Clock, Ids, KeyId, MergeId, ReviewId, TenantId, UserId};
+use throughline_domain::{
+    Actor, Clock, Ids, KeyId, MergeId, ReviewId, TenantId, Timestamp, UserId,
+};
 use throughline_erasure::{Erasure, ErasureError, Mode, Receipt};
 use throughline_platform_identity::{
     ChannelUser, IdentityError, MergeRecord, MergeSource, Merged, PlatformIdentity, PlatformUserId,
@@ -81,8 +83,17 @@ impl Tenant {
         &*self.capabilities.ids
     }
 
-    pub(crate) async fn resolve(&self, user: &ChannelUser) -> Result<Resolved, IdentityError> {
-        self.capabilities.identity.resolve(&self.id, user).await
+    /// `said_at` for words with a date: those of before an erasure make nobody (T-37).
+    pub(crate) async fn resolve(
+        &self,
+        user: &ChannelUser,
+        said_at: Option<Timestamp>,
+    ) -> Result<Resolved, IdentityError> {
+        let identity = &self.capabilities.identity;
+        match said_at {
+            Some(said_at) => identity.resolve_said(&self.id, user, said_at).await,
+            None => identity.resolve(&self.id, user).await,
+        }
     }
 
     /// Asks an operator to merge, in the key's name.

@@ -32,21 +32,18 @@ impl PlatformIdentity for Client {
         tenant: &TenantId,
         channel_user: &ChannelUser,
     ) -> Result<Resolved, IdentityError> {
-        let body = ResolveBody {
-            r#ref: ref_body(channel_user),
-        };
-        let call = Call::idempotent(tenant, paths::fill(paths::RESOLVE, tenant, &[]), &body);
-        let resolved = async {
-            let answer: ResolveAnswer = self.send(&call, self.deadline()).await?.read()?;
-            Ok(Resolved {
-                user_id: answer.user_id,
-                account_id: answer.account_id,
-                is_new: answer.is_new,
-            })
-        };
-        resolved
-            .await
-            .map_err(|failed| error::of(failed, tenant, Subject::None))
+        resolve(self, tenant, channel_user, None).await
+    }
+
+    /// The moment goes in milliseconds, cut: what was said in the very millisecond after an erasure counts
+    /// as said before it.
+    async fn resolve_said(
+        &self,
+        tenant: &TenantId,
+        channel_user: &ChannelUser,
+        said_at: Timestamp,
+    ) -> Result<Resolved, IdentityError> {
+        resolve(self, tenant, channel_user, Some(said_at)).await
     }
 
     /// There is no route: what waits is drained beside the store, never through the service.
@@ -164,6 +161,30 @@ impl PlatformIdentity for Client {
     ) -> Result<RevokedClaim, IdentityError> {
         claim::revoke(self, tenant, email).await
     }
+}
+
+async fn resolve(
+    client: &Client,
+    tenant: &TenantId,
+    channel_user: &ChannelUser,
+    said_at: Option<Timestamp>,
+) -> Result<Resolved, IdentityError> {
+    let body = ResolveBody {
+        r#ref: ref_body(channel_user),
+        timestamp_ms: said_at.map(Timestamp::as_millis),
+    };
+    let call = Call::idempotent(tenant, paths::fill(paths::RESOLVE, tenant, &[]), &body);
+    let resolved = async {
+        let answer: ResolveAnswer = client.send(&call, client.deadline()).await?.read()?;
+        Ok(Resolved {
+            user_id: answer.user_id,
+            account_id: answer.account_id,
+            is_new: answer.is_new,
+        })
+    };
+    resolved
+        .await
+        .map_err(|failed| error::of(failed, tenant, Subject::None))
 }
 
 /// A change that only an operator makes.

@@ -30,6 +30,8 @@ mod connections;
 mod epochs;
 mod erasure;
 mod error;
+#[cfg(feature = "history")]
+mod history;
 mod identity;
 mod keys;
 mod memory;

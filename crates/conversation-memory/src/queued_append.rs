@@ -75,6 +75,12 @@ impl QueuedAppend {
         self.queued_at
     }
 
+    /// When it was said, as far as that is known: by the caller's clock, and not after it came.
+    pub fn said_at(&self) -> Timestamp {
+        let said_at = self.turn.said_at();
+        said_at.map_or(self.queued_at, |said_at| said_at.min(self.queued_at))
+    }
+
     /// Whose it is.
     pub fn author(&self) -> &QueuedAuthor {
         &self.author

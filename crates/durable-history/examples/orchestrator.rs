@@ -1,11 +1,13 @@
 //! A desk assistant that knows what its user said on the phone.
 //!
-//! `cargo run -p throughline-durable-history --example orchestrator`
+//! Against a service that runs:
+//! `CCM_DEV_KEY=a-key-for-development cargo run -p throughline-durable-history --example orchestrator`
 
 mod memory;
 
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 use memory::Memory;
 use throughline_conversation_memory::CanvasSessionId;
@@ -17,7 +19,7 @@ use throughline_platform_identity::{ChannelUser, PlatformKind};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let memory = Memory::start().await?;
+    let memory = Memory::from_env()?;
     let mina = ChannelUser::new(PlatformKind::TelegramChat, "42")?;
     let who = TurnContext::of(memory.tenant.clone()).said_by(mina);
 
@@ -25,14 +27,21 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let phone = memory.history("telegram-chat")?;
     let said = FinishedTurn::new("Book the 9:02 to Bern.", "Done, seat 41.");
     who.clone().enter(async { phone.append("42", said) }).await;
-    phone.flush().await;
+    let unfinished = phone.shutdown(Duration::from_secs(5)).await;
+    if unfinished.in_memory > 0 {
+        return Err("the service did not take every turn; is it there?".into());
+    }
 
     // At the desk, in a canvas of its own.
     let recent = RecentContext::new(
         memory.watch.clone(),
         memory.metrics.clone(),
         Arc::new(SystemClock),
-        ContextLimits::default(),
+        ContextLimits {
+            // An example has more time than a person who waits for an answer.
+            deadline: Duration::from_secs(5),
+            ..ContextLimits::default()
+        },
     );
     let desk = memory.history("desk")?;
     let canvas = CanvasSessionId::parse("canvas-1")?;
@@ -48,6 +57,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let block = who.in_canvas(canvas).enter(turn).await;
     assert!(block.contains("Book the 9:02 to Bern."));
-    desk.flush().await;
+    desk.shutdown(Duration::from_secs(5)).await;
     Ok(())
 }

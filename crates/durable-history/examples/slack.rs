@@ -1,11 +1,13 @@
 //! A Slack-like channel: a thread is a scope, and the platform delivers an event again whenever it was not
 //! acknowledged within seconds, under a new event id.
 //!
-//! `cargo run -p throughline-durable-history --example slack`
+//! Against a service that runs:
+//! `CCM_DEV_KEY=a-key-for-development cargo run -p throughline-durable-history --example slack`
 
 mod memory;
 
 use std::error::Error;
+use std::time::Duration;
 
 use memory::Memory;
 use throughline_domain::{Clock, SystemClock, TenantId};
@@ -56,7 +58,7 @@ fn millis(ts: &str) -> i64 {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let memory = Memory::start().await?;
+    let memory = Memory::from_env()?;
     let history = memory.history("slack-user")?;
     let now = SystemClock.now().as_millis() / 1_000;
     let [first, second] = [1, 2].map(|n| format!("{now}.00{n}000"));
@@ -81,7 +83,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         turns = on_event(&history, &memory.tenant, event).await?;
         println!("{}: {} → {turns} turns", event.delivery, event.text);
     }
-    history.flush().await;
+    let unfinished = history.shutdown(Duration::from_secs(5)).await;
+    if unfinished.in_memory > 0 {
+        return Err("the service did not take every turn; is it there?".into());
+    }
     assert_eq!(turns, 2, "four deliveries of two messages");
     Ok(())
 }

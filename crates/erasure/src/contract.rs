@@ -149,6 +149,8 @@ macro_rules! one_person_contract {
             what_waits_of_an_erased_person_goes_with_them
             a_key_that_waited_is_refused_after_the_erasure
             what_came_before_an_erasure_never_comes_back
+            what_was_said_before_an_erasure_makes_nobody
+            a_dated_message_says_who_somebody_is
             a_second_erasure_of_a_channel_user_bars_what_came_between
             a_message_that_waited_does_not_rename_anybody
             what_waits_through_a_merge_goes_where_its_account_goes

@@ -51,6 +51,19 @@ impl PlatformIdentity for Cached {
         Ok(resolved)
     }
 
+    async fn resolve_said(
+        &self,
+        tenant: &TenantId,
+        channel_user: &ChannelUser,
+        said_at: Timestamp,
+    ) -> Result<Resolved, IdentityError> {
+        let resolved = self.inner.resolve_said(tenant, channel_user, said_at);
+        let resolved = resolved.await?;
+        let key = (tenant.clone(), channel_user.id.clone());
+        self.known.insert(key, resolved.user_id).await;
+        Ok(resolved)
+    }
+
     /// Not remembered: the sweep that asks is not who reads.
     async fn resolve_queued(
         &self,

@@ -11,8 +11,8 @@ pub enum IdentityError {
     /// No user of the tenant has this id, or they were erased (T-50).
     #[error("the tenant has no user {0}")]
     UnknownUser(UserId),
-    /// The channel user was erased after what was queued of them came (T-37).
-    #[error("the channel user was erased; what was queued before must not come back")]
+    /// The channel user was erased after what is stored of them now was said (T-37).
+    #[error("the channel user was erased; what they said before must not come back")]
     Gone,
     /// Nobody claims the address.
     #[error("nobody claims this address")]

@@ -54,6 +54,17 @@ pub trait PlatformIdentity: Send + Sync {
         channel_user: &ChannelUser,
     ) -> Result<Resolved, IdentityError>;
 
+    /// The user behind a channel's user, for something they said at `said_at`, by the clock of whoever
+    /// heard it. As [`resolve`](Self::resolve), and if the channel user was erased at that moment or
+    /// later, the answer is [`IdentityError::Gone`] and nobody is made: words that waited with their
+    /// channel must not come back as somebody new (T-37).
+    async fn resolve_said(
+        &self,
+        tenant: &TenantId,
+        channel_user: &ChannelUser,
+        said_at: Timestamp,
+    ) -> Result<Resolved, IdentityError>;
+
     /// The user behind a channel's user, for a message that came at `queued_at` and waited since. As
     /// [`resolve`](Self::resolve), but for two things. If the channel user was erased at that moment or
     /// later, the answer is [`IdentityError::Gone`], whether or not they have written again since: what

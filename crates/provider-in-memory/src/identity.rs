@@ -61,6 +61,17 @@ impl PlatformIdentity for InMemoryStore {
         })
     }
 
+    async fn resolve_said(
+        &self,
+        tenant: &TenantId,
+        channel_user: &ChannelUser,
+        said_at: Timestamp,
+    ) -> Result<Resolved, IdentityError> {
+        self.tell(tenant, |state, now| {
+            resolve::resolve_said(state, channel_user, said_at, self.ids.as_ref(), now)
+        })?
+    }
+
     async fn resolve_queued(
         &self,
         tenant: &TenantId,

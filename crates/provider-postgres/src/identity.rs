@@ -82,7 +82,17 @@ impl PlatformIdentity for PostgresStore {
         tenant: &TenantId,
         channel_user: &ChannelUser,
     ) -> Result<Resolved, IdentityError> {
-        let resolved = resolve::resolve(self, tenant, channel_user).await;
+        let resolved = resolve::resolve(self, tenant, channel_user, None).await;
+        resolved.map_err(|failed| told(failed, tenant))
+    }
+
+    async fn resolve_said(
+        &self,
+        tenant: &TenantId,
+        channel_user: &ChannelUser,
+        said_at: Timestamp,
+    ) -> Result<Resolved, IdentityError> {
+        let resolved = resolve::resolve(self, tenant, channel_user, Some(said_at)).await;
         resolved.map_err(|failed| told(failed, tenant))
     }
 

@@ -114,6 +114,11 @@ impl CheckedAppend {
         self.turn.scope().kind()
     }
 
+    /// When it was said, if the caller said so.
+    pub fn said_at(&self) -> Option<Timestamp> {
+        self.turn.said_at()
+    }
+
     /// The turn, said by this user.
     pub fn said_by(self, user: UserId) -> NewTurn {
         self.turn.for_user(user)
@@ -186,7 +191,7 @@ impl AppendBody {
             },
             scope,
             canvas,
-            said_at: said_at(self.turn.timestamp_ms)?,
+            said_at: moment(self.turn.timestamp_ms, "/turn/timestamp_ms")?,
             user_message: self.turn.user_message.unwrap_or_default(),
             assistant_answer: self.turn.assistant_answer.unwrap_or_default(),
             tool_calls: self.tool_calls,
@@ -234,7 +239,11 @@ fn derived_key(
     Ok(ClientMessageId::from_turn_id(tenant, scope, turn_id))
 }
 
-fn said_at(timestamp_ms: Option<i64>) -> Result<Option<Timestamp>, Problem> {
+/// The moment in milliseconds that stood at `pointer`.
+pub(crate) fn moment(
+    timestamp_ms: Option<i64>,
+    pointer: &str,
+) -> Result<Option<Timestamp>, Problem> {
     let Some(millis) = timestamp_ms else {
         return Ok(None);
     };
@@ -243,7 +252,7 @@ fn said_at(timestamp_ms: Option<i64>) -> Result<Option<Timestamp>, Problem> {
         Ok(Some(moment))
     } else {
         let detail = "the moment is out of range; send milliseconds since 1970";
-        Err(Place::Body("/turn/timestamp_ms").invalid(detail))
+        Err(Place::Body(pointer).invalid(detail))
     }
 }
 

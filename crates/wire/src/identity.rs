@@ -6,6 +6,7 @@ use throughline_domain::{Timestamp, UserId};
 use throughline_platform_identity::{ChannelUser, Identity, PlatformKind, User};
 use utoipa::ToSchema;
 
+use crate::append::moment;
 use crate::{Place, Problem, channel_user_problem};
 
 /// A channel's user as the channel names them. Null and absent are the same.
@@ -63,6 +64,18 @@ impl std::fmt::Debug for RefBody {
 pub struct ResolveBody {
     /// Whom.
     pub r#ref: RefBody,
+    /// When they said what this is asked for, in milliseconds since 1970; absent for now. Of somebody who
+    /// was erased at that moment or later nobody is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp_ms: Option<i64>,
+}
+
+impl ResolveBody {
+    /// The checked channel user, and the moment.
+    pub fn check(&self) -> Result<(ChannelUser, Option<Timestamp>), Problem> {
+        let said_at = moment(self.timestamp_ms, "/timestamp_ms")?;
+        Ok((self.r#ref.check("/ref")?, said_at))
+    }
 }
 
 /// The user behind a channel user.

@@ -114,6 +114,21 @@ async fn a_reset_ends_open_and_new_connections_and_passing_brings_new_ones() {
 }
 
 #[tokio::test]
+async fn a_server_that_is_away_is_told_by_its_status() {
+    let mut line = line().await;
+    line.proxy.set(Fault::Unavailable);
+    line.ended().await;
+    line.client = TcpStream::connect(line.proxy.address()).await.unwrap();
+    line.say("GET").await;
+    assert_eq!(line.hear(12).await, "HTTP/1.1 503");
+    assert_eq!(line.heard.load(Ordering::SeqCst), 5);
+    line.proxy.set(Fault::Pass);
+    line.client = TcpStream::connect(line.proxy.address()).await.unwrap();
+    line.say("again").await;
+    assert_eq!(line.hear(5).await, "again");
+}
+
+#[tokio::test]
 async fn what_is_stalled_goes_on_where_it_stopped() {
     let mut line = line().await;
     line.proxy.set(Fault::Stall);

@@ -32,7 +32,7 @@ impl Answer {
     }
 }
 
-/// Channel users that were resolved, as of a moment.
+/// Channel users that were resolved, as of when they said something.
 type Known = Vec<((AuthorRef, Timestamp), Result<UserId, Answer>)>;
 
 /// One answer an append, in order.
@@ -88,11 +88,11 @@ async fn author(
         QueuedAuthor::User(user) => return Ok(*user),
         QueuedAuthor::Ref(author) => author,
     };
-    let key = (author.clone(), append.queued_at());
+    let key = (author.clone(), append.said_at());
     if let Some((_, found)) = known.iter().rev().find(|(of, _)| *of == key) {
         return found.clone();
     }
-    let found = resolve(deps, tenant, author, append.queued_at()).await;
+    let found = resolve(deps, tenant, author, append).await;
     known.push((key, found.clone()));
     found
 }
@@ -101,14 +101,18 @@ async fn resolve(
     deps: &Deps,
     tenant: &TenantId,
     author: &AuthorRef,
-    queued_at: Timestamp,
+    append: &QueuedAppend,
 ) -> Result<UserId, Answer> {
     // Nobody remembers any more whether they were erased since.
-    if deps.clock.now().since(queued_at) >= TOMBSTONE_LIFE {
+    if deps.clock.now().since(append.queued_at()) >= TOMBSTONE_LIFE {
         return Err(Answer::Refused("author_waited_too_long"));
     }
     let user = channel_user(author).ok_or(Answer::Refused("invalid_author"))?;
-    match deps.identity.resolve_queued(tenant, &user, queued_at).await {
+    // It may have waited with its channel before it came here.
+    let resolved = deps
+        .identity
+        .resolve_queued(tenant, &user, append.said_at());
+    match resolved.await {
         // The account, as a caller's own append does it: an undone merge parts turns by it.
         Ok(resolved) => Ok(resolved.account_id),
         Err(IdentityError::Gone) => Err(Answer::Gone),

@@ -20,6 +20,7 @@ pub(super) fn of(failed: Failed, tenant: &TenantId, subject: Subject) -> Identit
     match (failed.error.code(), subject) {
         (Some(Code::UnknownTenant), _) => IdentityError::UnknownTenant(tenant.clone()),
         (Some(Code::UnknownUser), Subject::User(user)) => IdentityError::UnknownUser(user),
+        (Some(Code::Gone), _) => IdentityError::Gone,
         (Some(Code::UnknownClaim), _) => IdentityError::UnknownClaim,
         (Some(Code::NoChange), _) => IdentityError::NoChange,
         (Some(Code::UnknownMerge), Subject::Merge(merge)) => IdentityError::UnknownMerge(merge),

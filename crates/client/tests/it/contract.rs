@@ -236,6 +236,8 @@ mod one_person {
         nothing_of_an_erased_person_is_left
         what_waits_of_an_erased_person_goes_with_them
         a_key_that_waited_is_refused_after_the_erasure
+        what_was_said_before_an_erasure_makes_nobody
+        a_dated_message_says_who_somebody_is
         a_group_is_joined_to_nobody_by_an_address
         a_revoked_address_joins_nobody
         revoking_is_audited_without_the_address

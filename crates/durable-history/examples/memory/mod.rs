@@ -1,18 +1,21 @@
-//! The memory service the examples speak to: one in this process, scanned and masked like a real one.
-//! Whatever gives a `MemoryService` takes its place.
+//! The memory service the examples speak to: `serve --dev`, or any other whose address and key are given.
 
+use std::env;
 use std::error::Error;
 use std::sync::Arc;
 
 use prometheus::Registry;
+use throughline_client::{Client, Keys};
 use throughline_conversation_memory::ChannelKind;
 use throughline_domain::{SystemClock, SystemIds, TenantId};
 use throughline_durable_history::{
-    DurableConversationHistory, HistoryConfig, HistoryMetrics, MemoryService, MemoryWatch, Parts,
+    DurableConversationHistory, HistoryConfig, HistoryMetrics, MemoryWatch, Parts,
 };
-use throughline_provider_in_memory::InMemoryStore;
-use throughline_redacted_memory::RedactedMemory;
-use throughline_tenancy::{Tenancy, TenantConfig};
+
+/// Where `serve --dev` listens if it is not told otherwise.
+const ADDRESS: &str = "http://127.0.0.1:8080";
+/// The tenant it has.
+const TENANT: &str = "dev";
 
 pub(crate) struct Memory {
     pub(crate) tenant: TenantId,
@@ -21,22 +24,16 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// A service with one tenant.
-    pub(crate) async fn start() -> Result<Self, Box<dyn Error>> {
-        let (clock, ids) = (Arc::new(SystemClock), Arc::new(SystemIds));
-        let registry = Registry::new();
-        let store = InMemoryStore::new(clock.clone(), ids.clone());
-        let tenant = TenantId::parse("acme")?;
-        store
-            .create_tenant(&tenant, TenantConfig::default())
-            .await?;
-        let memory =
-            RedactedMemory::built_in(store.clone(), store.clone(), clock, ids.as_ref(), &registry)?;
-        let service = MemoryService::new(Arc::new(memory)).with_identity(store);
+    /// The service at `CCM_URL`, with the key in `CCM_DEV_KEY`.
+    pub(crate) fn from_env() -> Result<Self, Box<dyn Error>> {
+        let address = env::var("CCM_URL").unwrap_or_else(|_| ADDRESS.to_owned());
+        let key = env::var("CCM_DEV_KEY")
+            .map_err(|_| "set CCM_DEV_KEY to the key that `serve --dev` was started with")?;
+        let client = Client::builder(&address, Keys::one(&key)?).build()?;
         Ok(Self {
-            tenant,
-            watch: MemoryWatch::always(service),
-            metrics: HistoryMetrics::register(&registry)?,
+            tenant: TenantId::parse(TENANT)?,
+            watch: MemoryWatch::always(client.into()),
+            metrics: HistoryMetrics::register(&Registry::new())?,
         })
     }
 

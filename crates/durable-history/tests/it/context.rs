@@ -163,6 +163,16 @@ mod counting {
             self.inner.resolve(tenant, user).await
         }
 
+        async fn resolve_said(
+            &self,
+            tenant: &TenantId,
+            user: &ChannelUser,
+            said_at: Timestamp,
+        ) -> Result<Resolved, IdentityError> {
+            self.asked.fetch_add(1, Ordering::SeqCst);
+            self.inner.resolve_said(tenant, user, said_at).await
+        }
+
         async fn resolve_queued(
             &self,
             tenant: &TenantId,

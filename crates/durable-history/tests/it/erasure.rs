@@ -136,3 +136,28 @@ async fn a_late_write_does_not_bring_a_forgotten_user_back() {
         1
     );
 }
+
+/// T-37: of a person whom only their channel's name is known by, too. What they say afterwards is stored,
+/// for somebody new.
+#[tokio::test(start_paused = true)]
+async fn waiting_words_of_an_erased_channel_user_make_nobody() {
+    let world = World::new().await;
+    let history = world.history();
+    let context = TurnContext::of(world.tenant.clone()).said_by(sender("42"));
+    let say = async |text: &str| {
+        let append = async { history.append("c", FinishedTurn::new(text, "")) };
+        context.clone().enter(append).await;
+    };
+    world.memory.set(flaky::Mode::Transport);
+    say("too late").await;
+    say("too late as well").await;
+    world.pass(Duration::from_millis(1)).await;
+    forget_mina(&world).await;
+    world.clock.advance(Duration::from_millis(1));
+    say("somebody new").await;
+    world.memory.set(flaky::Mode::Up);
+    history.flush().await;
+    assert_eq!(world.stored("c").await, ["somebody new"]);
+    let rejected = world.metric("ccm_write_failures_total", Some("rejected"));
+    assert_eq!(rejected, 2);
+}

@@ -168,6 +168,64 @@ pub async fn what_came_before_an_erasure_never_comes_back(subject: &dyn Subject)
     assert_eq!(fresh.expect("known").account_id, after.account_id);
 }
 
+/// T-37: words with a date of before an erasure make nobody, whether the person came back since or not;
+/// words of after it are of somebody new.
+pub async fn what_was_said_before_an_erasure_makes_nobody(subject: &dyn Subject) {
+    let acme = tenant(subject, "acme").await;
+    let identity = subject.identity();
+    let said = async |name: &str, at| identity.resolve_said(&acme, &custom(name), at).await;
+    let before = subject.clock().now();
+    subject.clock().advance(Duration::from_secs(5));
+    let mina = person(subject, &acme, "mina", 1).await;
+    let older = said("mina", before).await.expect("nobody was erased");
+    assert_eq!((older.user_id, older.is_new), (mina, false));
+    subject.clock().advance(Duration::from_secs(5));
+    let late = subject.clock().now();
+    subject.clock().advance(Duration::from_secs(5));
+    erase(subject, &acme, mina, Mode::Erase)
+        .await
+        .expect("erased");
+    subject.clock().advance(Duration::from_secs(5));
+
+    for at in [before, late] {
+        let answer = said("mina", at).await;
+        assert!(is_refused(&answer), "{at:?}: {answer:?}");
+    }
+    let id = custom("mina").id;
+    let found = identity.lookup(&acme, &id).await.expect("reads");
+    assert_eq!(found, None, "nobody was made");
+    let other = said("noor", before).await.expect("nobody was erased");
+    assert!(other.is_new, "a first sight may be of something older");
+
+    let now = subject.clock().now();
+    let back = said("mina", now).await.expect("said after the erasure");
+    assert!(back.is_new && back.user_id != mina);
+    subject.clock().advance(Duration::from_secs(5));
+    assert!(is_refused(&said("mina", late).await), "they came back");
+    let again = said("mina", subject.clock().now()).await.expect("known");
+    assert_eq!(again.account_id, back.account_id);
+}
+
+/// Words with a date are a sight like any other: what they say of the person is stored.
+pub async fn a_dated_message_says_who_somebody_is(subject: &dyn Subject) {
+    let acme = tenant(subject, "acme").await;
+    let identity = subject.identity();
+    let named = |name: &str| custom("mina").with_display_name(name).expect("a name");
+    let first = subject.clock().now();
+    let mina = identity.resolve_said(&acme, &named("Mina"), first).await;
+    let mina = mina.expect("a first sight").user_id;
+    subject.clock().advance(Duration::from_secs(90));
+    for at in [first, subject.clock().now()] {
+        let name = format!("Mina at {}", at.as_millis());
+        let again = identity.resolve_said(&acme, &named(&name), at).await;
+        assert_eq!(again.expect("known").user_id, mina);
+        let user = identity.user(&acme, mina).await.expect("reads");
+        let stored = &user.expect("known").identities[0];
+        assert_eq!(stored.display_name, Some(name));
+        assert_eq!(stored.last_seen_at, subject.clock().now());
+    }
+}
+
 /// What was said before the last of two erasures is gone, between them too.
 pub async fn a_second_erasure_of_a_channel_user_bars_what_came_between(subject: &dyn Subject) {
     let acme = tenant(subject, "acme").await;

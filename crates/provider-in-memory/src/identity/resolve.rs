@@ -43,6 +43,18 @@ pub(super) fn resolve(
     see_first(state, who, &policy, act)
 }
 
+/// For something said at `said_at`: never who was erased since.
+pub(super) fn resolve_said(
+    state: &mut TenantState,
+    who: &ChannelUser,
+    said_at: Timestamp,
+    ids: &dyn Ids,
+    now: Timestamp,
+) -> Result<Resolved, IdentityError> {
+    refuse_erased(state, who, said_at)?;
+    Ok(resolve(state, who, ids, now))
+}
+
 /// For a message that came at `queued_at` and waited: never who was erased since, and nothing new
 /// about somebody who is known.
 pub(super) fn resolve_queued(
@@ -52,11 +64,7 @@ pub(super) fn resolve_queued(
     ids: &dyn Ids,
     now: Timestamp,
 ) -> Result<Resolved, IdentityError> {
-    let digest = who.id.digest(&state.tenant.id);
-    let erased = state.people.erased_refs.get(&digest);
-    if erased.is_some_and(|erased| erased.erased_at >= queued_at) {
-        return Err(IdentityError::Gone);
-    }
+    refuse_erased(state, who, queued_at)?;
     if let Some(known) = state.people.identities.get(&who.id) {
         return Ok(Resolved {
             user_id: state.people.root(known.account).unwrap_or(known.account),
@@ -65,6 +73,20 @@ pub(super) fn resolve_queued(
         });
     }
     Ok(resolve(state, who, ids, now))
+}
+
+/// What they said up to their erasure is gone with them.
+fn refuse_erased(
+    state: &TenantState,
+    who: &ChannelUser,
+    said_at: Timestamp,
+) -> Result<(), IdentityError> {
+    let digest = who.id.digest(&state.tenant.id);
+    let erased = state.people.erased_refs.get(&digest);
+    if erased.is_some_and(|erased| erased.erased_at >= said_at) {
+        return Err(IdentityError::Gone);
+    }
+    Ok(())
 }
 
 /// What the tenant says about addresses.

@@ -42,6 +42,7 @@ pub(super) struct Known {
     pub(super) account: UserId,
     user: UserId,
     pub(super) profile: Profile,
+    first_seen_at: Timestamp,
     last_seen_at: Timestamp,
     /// Set where addresses join people.
     pub(super) policy: Option<ClaimPolicy>,
@@ -82,6 +83,7 @@ impl Known {
                 email_verified: row.get("email_verified")?,
                 shared: row.get("shared")?,
             },
+            first_seen_at: row.time("first_seen_at")?,
             last_seen_at: row.time("last_seen_at")?,
             policy: joining.map(read).transpose()?,
         }))
@@ -89,6 +91,12 @@ impl Known {
 
     pub(super) fn is_outdated(&self, seen: &ChannelUser, now: Timestamp) -> bool {
         self.profile.after(seen) != self.profile || now.since(self.last_seen_at) >= SEEN_AGAIN_AFTER
+    }
+
+    /// Whether they may have been erased and come back since then. An erasure takes the identity along:
+    /// one that was there before is of nobody who was erased after.
+    pub(super) fn may_have_come_back_since(&self, then: Timestamp) -> bool {
+        self.first_seen_at >= then
     }
 
     pub(super) fn resolved(&self) -> Resolved {

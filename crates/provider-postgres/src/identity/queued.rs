@@ -4,13 +4,13 @@ use throughline_domain::{TenantId, Timestamp};
 use throughline_platform_identity::{ChannelUser, IdentityError, PlatformUserId, Resolved};
 use tokio_postgres::types::Type;
 
-use super::first_sight;
 use super::known::Known;
+use super::resolve;
 use crate::error::StoreError;
 use crate::session::Session;
 use crate::statement::{ForTenant, Statement};
 use crate::store::PostgresStore;
-use crate::transaction::{Abort, Failed, TRIES};
+use crate::transaction::{Failed, TRIES};
 
 pub(super) static ERASED: ForTenant = ForTenant(Statement {
     name: "resolve_erased",
@@ -40,7 +40,7 @@ pub(super) async fn resolve(
             return Ok(known.resolved());
         }
         session.begin().await?;
-        let outcome = first(store, &session, tenant, who, queued_at).await;
+        let outcome = resolve::first(store, &session, tenant, who, Some(queued_at)).await;
         if let Some(resolved) = session.end(outcome).await? {
             return Ok(resolved);
         }
@@ -48,21 +48,8 @@ pub(super) async fn resolve(
     Err(StoreError::Contended(TRIES).into())
 }
 
-async fn first(
-    store: &PostgresStore,
-    session: &Session<'_>,
-    tenant: &TenantId,
-    who: &ChannelUser,
-    queued_at: Timestamp,
-) -> Result<Resolved, Abort<IdentityError>> {
-    let resolved = first_sight::see(store, session, tenant, who).await?;
-    if is_erased(session, tenant, &who.id, queued_at).await? {
-        return Err(Abort::Refused(IdentityError::Gone));
-    }
-    Ok(resolved)
-}
-
-async fn is_erased(
+/// Whether the channel user was erased at that moment or later.
+pub(super) async fn is_erased(
     session: &Session<'_>,
     tenant: &TenantId,
     who: &PlatformUserId,

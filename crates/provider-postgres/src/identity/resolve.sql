@@ -7,6 +7,7 @@ select
     i.email,
     i.email_verified,
     coalesce(i.shared, false) as shared,
+    i.first_seen_at,
     i.last_seen_at,
     case when (t.config ->> 'auto_merge_on_email')::boolean then t.config::text end as joining
 from platform_identities i

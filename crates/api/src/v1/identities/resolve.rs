@@ -8,14 +8,15 @@ use crate::caller::Tenant;
 use crate::failure::Failure;
 use crate::shared::Shared;
 
-/// The user behind a channel's user; a first sight makes one.
+/// The user behind a channel's user; a first sight makes one, unless what they said is of before their
+/// erasure.
 pub(crate) async fn resolve(
     tenant: Tenant,
     State(shared): State<Shared>,
     Json(body): Json<ResolveBody>,
 ) -> Result<axum::Json<ResolveAnswer>, Failure> {
-    let user = body.r#ref.check("/ref")?;
-    let result = tenant.resolve(&user).await;
+    let (user, said_at) = body.check()?;
+    let result = tenant.resolve(&user, said_at).await;
     shared.counters.resolved(&result);
     let resolved = result?;
     Ok(axum::Json(ResolveAnswer {

@@ -1,5 +1,7 @@
 //! `POST /v1/tenants/{tenant}/turns`
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -56,10 +58,10 @@ async fn store(
     shared: &Shared,
     checked: CheckedAppend,
 ) -> Result<AppendAnswer, (Failure, QueuedAuthor)> {
-    let user = match author::find(tenant, shared, &checked.author).await {
+    let user = match author::find(tenant, shared, &checked.author, checked.said_at()).await {
         Ok(user) => user,
         Err(error) => {
-            let failure = author::not_stored(shared, &error, checked.key()).because(error);
+            let failure = author::not_stored(shared, Arc::new(error), checked.key());
             return Err((failure, queue::author(tenant, &checked.author)));
         }
     };

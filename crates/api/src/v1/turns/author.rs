@@ -1,7 +1,9 @@
 //! Who said a turn.
 
+use std::sync::Arc;
+
 use throughline_conversation_memory::ClientMessageId;
-use throughline_domain::UserId;
+use throughline_domain::{Timestamp, UserId};
 use throughline_platform_identity::{ChannelUser, IdentityError};
 use throughline_wire::{Author, Code, Outcome, Problem};
 
@@ -14,10 +16,11 @@ pub(super) async fn find(
     tenant: &Tenant,
     shared: &Shared,
     author: &Author,
+    said_at: Option<Timestamp>,
 ) -> Result<UserId, IdentityError> {
     match author {
         Author::User(user) => Ok(*user),
-        Author::Channel(user) => resolve(tenant, shared, user).await,
+        Author::Channel(user) => resolve(tenant, shared, user, said_at).await,
     }
 }
 
@@ -27,13 +30,14 @@ pub(super) async fn resolve(
     tenant: &Tenant,
     shared: &Shared,
     user: &ChannelUser,
+    said_at: Option<Timestamp>,
 ) -> Result<UserId, IdentityError> {
     let result = if tenant.describes_people() {
-        tenant.resolve(user).await
+        tenant.resolve(user, said_at).await
     } else {
         let bare = ChannelUser::new(user.id.kind, user.id.id());
         let bare = bare.map(|bare| bare.with_shared(user.shared()));
-        tenant.resolve(bare.as_ref().unwrap_or(user)).await
+        tenant.resolve(bare.as_ref().unwrap_or(user), said_at).await
     };
     shared.counters.resolved(&result);
     // The account, not the person: the turn remembers through which one it came, so that an undone
@@ -42,22 +46,32 @@ pub(super) async fn resolve(
 }
 
 /// The refusal of a turn whose author could not be resolved: nothing was stored.
-pub(super) fn not_stored(shared: &Shared, error: &IdentityError, key: &ClientMessageId) -> Failure {
-    shared.counters.append_not_sent();
-    let problem = match error {
+pub(super) fn not_stored(
+    shared: &Shared,
+    error: Arc<IdentityError>,
+    key: &ClientMessageId,
+) -> Failure {
+    if matches!(*error, IdentityError::Gone) {
+        shared.counters.append_refused();
+    } else {
+        shared.counters.append_not_sent();
+    }
+    let problem = match &*error {
         IdentityError::UnknownTenant(_) => Problem::new(Code::UnknownTenant, error.to_string()),
         IdentityError::Unavailable(_) => {
             let detail = "the store could not be reached; repeat with the same client_message_id";
             Problem::new(Code::Unavailable, detail).retry_after(1)
         }
+        IdentityError::Gone => Problem::new(Code::Gone, error.to_string()),
         // Resolving answers none of the others; whatever comes is ours to explain.
         _ => {
             let detail = "the service made a mistake; report the request_id";
             Problem::new(Code::Internal, detail)
         }
     };
-    problem
-        .about(key.as_str())
-        .with_outcome(Outcome::NotStored)
-        .into()
+    let problem = problem.about(key.as_str());
+    if problem.code == Code::Gone {
+        return problem.into();
+    }
+    Failure::from(problem.with_outcome(Outcome::NotStored)).because(error)
 }

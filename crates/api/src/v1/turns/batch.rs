@@ -72,31 +72,80 @@ fn check(
         .inspect_err(|_| shared.counters.append_refused())
 }
 
-/// Each different channel user once.
-type Resolved = Vec<(ChannelUser, Result<UserId, Arc<IdentityError>>)>;
+/// Each different channel user once, as of the earliest they said; an erasure since then parts their turns,
+/// and each is asked for by itself.
+type Resolved = Vec<(Sighting, Result<UserId, Arc<IdentityError>>)>;
+
+/// A channel user, as of when they said something.
+type Sighting = (ChannelUser, Option<Timestamp>);
 
 async fn resolve_all(
     tenant: &Tenant,
     shared: &Shared,
     turns: &[Result<CheckedAppend, Problem>],
 ) -> Resolved {
-    let mut users: Vec<ChannelUser> = Vec::new();
-    for turn in turns.iter().flatten() {
-        if let Author::Channel(user) = &turn.author
-            // A batch is usually one conversation: the author was just seen.
-            && !users.iter().rev().any(|seen| seen == user)
-        {
-            users.push(user.clone());
+    let mut earliest: Vec<Sighting> = Vec::new();
+    for (user, said_at) in turns.iter().flatten().filter_map(sighting) {
+        // A batch is usually one conversation: the author was just seen.
+        match earliest.iter_mut().rev().find(|(seen, _)| seen == user) {
+            Some((_, first)) => *first = earlier(*first, said_at),
+            None => earliest.push((user.clone(), said_at)),
         }
     }
-    stream::iter(users)
-        .map(|user| async {
-            let result = author::resolve(tenant, shared, &user).await;
-            (user, result.map_err(Arc::new))
+    let mut authors = resolve_each(tenant, shared, earliest).await;
+    let mut parted: Vec<Sighting> = Vec::new();
+    for (user, said_at) in turns.iter().flatten().filter_map(sighting) {
+        let asked = |((seen, at), found): &(Sighting, Result<_, Arc<IdentityError>>)| {
+            seen == user && (*at == said_at || !is_gone(found))
+        };
+        let this = (user.clone(), said_at);
+        if !authors.iter().any(asked) && !parted.contains(&this) {
+            parted.push(this);
+        }
+    }
+    authors.extend(resolve_each(tenant, shared, parted).await);
+    authors
+}
+
+fn sighting(turn: &CheckedAppend) -> Option<(&ChannelUser, Option<Timestamp>)> {
+    match &turn.author {
+        Author::User(_) => None,
+        Author::Channel(user) => Some((user, turn.said_at())),
+    }
+}
+
+/// What has no date is said now.
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    [one, other].into_iter().flatten().min()
+}
+
+fn is_gone(found: &Result<UserId, Arc<IdentityError>>) -> bool {
+    matches!(found, Err(error) if matches!(**error, IdentityError::Gone))
+}
+
+async fn resolve_each(tenant: &Tenant, shared: &Shared, sightings: Vec<Sighting>) -> Resolved {
+    stream::iter(sightings)
+        .map(|(user, said_at)| async move {
+            let result = author::resolve(tenant, shared, &user, said_at).await;
+            ((user, said_at), result.map_err(Arc::new))
         })
         .buffered(RESOLVES_AT_ONCE)
         .collect()
         .await
+}
+
+/// What came of asking for the turn's author: as of the turn, else as of one before it.
+fn found<'a>(
+    authors: &'a Resolved,
+    user: &ChannelUser,
+    said_at: Option<Timestamp>,
+) -> Option<&'a Result<UserId, Arc<IdentityError>>> {
+    let of = |exactly: bool| {
+        let this =
+            move |((seen, at), _): &&(Sighting, _)| seen == user && (!exactly || *at == said_at);
+        authors.iter().rev().find(this).map(|(_, found)| found)
+    };
+    of(true).or_else(|| of(false))
 }
 
 /// Sends what can be stored in one call and puts the answers back in order.
@@ -166,10 +215,9 @@ async fn queue_failed(
 
 /// The user where they could be resolved, else the channel user.
 fn queued_author(tenant: &Tenant, turn: &CheckedAppend, authors: &Resolved) -> QueuedAuthor {
-    let resolved = authors.iter().rev().find_map(|(user, found)| {
-        let this = matches!(&turn.author, Author::Channel(author) if author == user);
-        found.as_ref().ok().filter(|_| this)
-    });
+    let resolved = sighting(turn)
+        .and_then(|(user, said_at)| found(authors, user, said_at))
+        .and_then(|found| found.as_ref().ok());
     match resolved {
         Some(user) => QueuedAuthor::User(*user),
         None => queue::author(tenant, &turn.author),
@@ -181,12 +229,9 @@ fn known(shared: &Shared, turn: &CheckedAppend, authors: &Resolved) -> Result<Us
         Author::User(user) => return Ok(*user),
         Author::Channel(author) => author,
     };
-    let found = authors.iter().rev().find(|(user, _)| user == author);
-    match found {
-        Some((_, Ok(user))) => Ok(*user),
-        Some((_, Err(error))) => {
-            Err(author::not_stored(shared, error, turn.key()).because(Arc::clone(error)))
-        }
+    match found(authors, author, turn.said_at()) {
+        Some(Ok(user)) => Ok(*user),
+        Some(Err(error)) => Err(author::not_stored(shared, Arc::clone(error), turn.key())),
         None => Err(Failure::internal("an author of the batch was not resolved")),
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use throughline_tenancy::Scope;
 
-use crate::service::{Answer, Service, append_body, call, service};
+use crate::service::{Answer, NOW_MS, Service, append_body, call, service};
 
 async fn as_operator(service: &Service, method: &str, path: &str, body: &Value) -> Answer {
     let call = call(method, path).key(&service.operator);
@@ -225,6 +225,72 @@ async fn every_answer_about_a_tenant_carries_its_erasure_epoch() {
         .await
         .assert_status(200);
     assert_eq!(epoch("after").await, "1");
+}
+
+/// T-37, failures.md 15: one turn, several, or a look-up for what was said before is refused, and makes
+/// nobody; what is said after the erasure is of somebody new.
+#[tokio::test]
+async fn what_waited_with_its_channel_for_an_erased_person_does_not_come_back() {
+    const LATER: i64 = NOW_MS + 60_000;
+    let service = service().await;
+    let user = service.said("first", "hello").await;
+    let path = format!("/v1/tenants/acme/users/{user}");
+    as_operator(&service, "DELETE", &path, &json!({}))
+        .await
+        .assert_status(200);
+    service
+        .clock
+        .advance(std::time::Duration::from_millis(60_000));
+    let said = |key: &str, at: i64| {
+        let mut body = append_body(key, "old words");
+        body["turn"]["timestamp_ms"] = json!(at);
+        body
+    };
+    let old = service.append(&said("old", NOW_MS)).await;
+    old.assert_problem(410, "gone");
+    assert_eq!(old.json()["client_message_id"], "old");
+    let resolve = "/v1/tenants/acme/identities/resolve";
+    let asked = json!({"ref": append_body("", "")["ref"], "timestamp_ms": NOW_MS});
+    let answer = service.post(resolve, &asked).await;
+    answer.assert_problem(410, "gone");
+    let found = "/v1/tenants/acme/identities?kind=slack-user&id=U1";
+    service.get(found).await.assert_problem(404, "unknown_user");
+
+    let turns = json!({"turns": [
+        said("later", LATER), said("old", NOW_MS), append_body("now", "now"), said("older", NOW_MS - 1),
+    ]});
+    let answer = service.post("/v1/tenants/acme/turns/batch", &turns).await;
+    let answer = answer.json();
+    let results = answer["results"].as_array().unwrap();
+    let statuses: Vec<u64> = results
+        .iter()
+        .map(|result| result["status"].as_u64().unwrap())
+        .collect();
+    assert_eq!(statuses, [201, 410, 201, 410]);
+    assert_eq!(results[0]["user_id"], results[2]["user_id"]);
+    assert_ne!(results[0]["user_id"], json!(user));
+    let known = service.append(&said("old", NOW_MS)).await;
+    known.assert_problem(410, "gone");
+}
+
+/// The turn waited with its channel before it waited here.
+#[tokio::test]
+async fn a_queued_turn_is_as_old_as_its_words() {
+    let service = service().await;
+    let user = service.said("first", "hello").await;
+    let path = format!("/v1/tenants/acme/users/{user}");
+    as_operator(&service, "DELETE", &path, &json!({}))
+        .await
+        .assert_status(200);
+    service.clock.advance(std::time::Duration::from_secs(60));
+    let mut waiting = append_body("waiting", "old words");
+    waiting["turn"]["timestamp_ms"] = json!(NOW_MS);
+    let queued = service.post("/v1/tenants/acme/outbox", &waiting).await;
+    queued.assert_status(202);
+    let drained = as_operator(&service, "POST", "/admin/jobs/outbox/run", &json!({})).await;
+    assert_eq!(drained.json()["queue"]["stored"], 0);
+    let found = "/v1/tenants/acme/identities?kind=slack-user&id=U1";
+    service.get(found).await.assert_problem(404, "unknown_user");
 }
 
 /// T-37, failures.md 15
