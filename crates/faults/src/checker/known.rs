@@ -67,7 +67,13 @@ impl<'a> Known<'a> {
         let mut fate = Fate::Stays;
         for erasure in self.erasures(turn) {
             match (erasure.done, turn.acknowledged()) {
-                (Some(done), _) if done < turn.first_sent() => {}
+                // Words from before an erasure are not taken after it; of what was only queued the
+                // caller is not told that any more.
+                (Some(done), _) if done < turn.first_sent() => {
+                    if turn.attempts[0].dated_back && turn.stored().is_none() {
+                        fate = Fate::Open;
+                    }
+                }
                 (Some(done), Some(known)) if known < erasure.sent => return Fate::Erased(done),
                 _ => fate = Fate::Open,
             }

@@ -239,6 +239,12 @@ fn what_is_said_after_an_erasure_is_kept() {
             .push(append("otto", "k6", (510, 520), stored(4, 9)));
     });
     assert_eq!(lost, [Promise::Kept]);
+    let queued = changed(|history, _| {
+        history
+            .appends
+            .push(append("otto", "k6", (510, 520), Outcome::Queued));
+    });
+    assert_eq!(queued, [Promise::Kept]);
     let kept = changed(|history, store| {
         history
             .appends
@@ -424,4 +430,17 @@ fn an_answer_that_nothing_explains_is_found() {
         changed(|history, _| history.odd.push(odd)),
         [Promise::Answer]
     );
+}
+
+/// Said before the erasure, sent after it: queued, it is dropped when it is drained; a stored one is kept.
+#[test]
+fn old_words_that_were_queued_after_an_erasure_may_be_dropped() {
+    let dated = |outcome: Outcome| Appending {
+        dated_back: true,
+        ..append("otto", "k6", (510, 520), outcome)
+    };
+    let dropped = changed(|history, _| history.appends.push(dated(Outcome::Queued)));
+    assert_eq!(dropped, []);
+    let lost = changed(|history, _| history.appends.push(dated(stored(4, 9))));
+    assert_eq!(lost, [Promise::Kept]);
 }
