@@ -114,19 +114,12 @@ impl Audit for PostgresStore {
 }
 
 fn event_of(row: &Row) -> Result<Option<AuditEvent>, StoreError> {
-    let row = Reader {
-        row,
-        table: "ccm_audit_events",
-        key: String::new(),
-    };
+    let row = Reader::of(row, "ccm_audit_events");
     let Some(id) = row.get::<Option<Uuid>>("id")? else {
         return Ok(None);
     };
     let id = AuditId::from_u128(id.as_u128());
-    let row = Reader {
-        key: id.to_string(),
-        ..row
-    };
+    let row = row.keyed(&id);
     let user = |column| {
         let id: Option<Uuid> = row.get(column)?;
         Ok::<_, StoreError>(id.map(|id| UserId::from_u128(id.as_u128())))

@@ -4,9 +4,8 @@ use async_trait::async_trait;
 use throughline_conversation_memory::{AuditDetail, ForgetUser};
 use throughline_domain::{Actor, TenantId, Timestamp, UserId};
 use throughline_erasure::{Counts, Erasure, ErasureError, Mode, Outcome, Receipt, TOMBSTONE_LIFE};
-use throughline_platform_identity::{PlatformKind, PlatformUserId, UserStatus};
+use throughline_platform_identity::UserStatus;
 use tokio_postgres::types::Type;
-use uuid::Uuid;
 
 use crate::audit::{self, Entry};
 use crate::error::StoreError;
@@ -19,7 +18,6 @@ use crate::transaction::{Abort, Failed, TRIES};
 
 pub(crate) static FOR_TENANT: &[&ForTenant] = &[
     &EPOCH,
-    &CHANNEL_USERS,
     &OUTBOX,
     &REFS,
     &CLEAR_MARKS,
@@ -38,17 +36,6 @@ static EPOCH: ForTenant = ForTenant(Statement {
           from tenants\n\
           where tenant_id = $1",
     params: &[Type::TEXT],
-});
-
-/// The channel users of the person: a turn can wait under one of them, not resolved yet.
-static CHANNEL_USERS: ForTenant = ForTenant(Statement {
-    name: "erase_channel_users",
-    sql: "-- erase_channel_users\n\
-          select kind, channel_id\n\
-          from platform_identities\n\
-          where tenant_id = $1\n\
-          and user_id = any($2)",
-    params: &[Type::TEXT, Type::UUID_ARRAY],
 });
 
 static OUTBOX: ForTenant = ForTenant(Statement {
@@ -185,12 +172,9 @@ async fn once(
     let row = rows
         .first()
         .ok_or_else(|| Abort::Refused(ErasureError::UnknownTenant(tenant.clone())))?;
-    let before = Reader {
-        row,
-        table: "tenants",
-        key: tenant.to_string(),
-    }
-    .number("erasure_epoch")?;
+    let before = Reader::of(row, "tenants")
+        .keyed(&tenant)
+        .number("erasure_epoch")?;
     // The fence comes first: from here on no append of theirs gets past (D-05).
     let mut person = people::lock(session, tenant, &[user]).await?;
     let person = person.pop().flatten();
@@ -248,7 +232,8 @@ async fn delete(
         now.to_system_time(),
     );
     let bound = session.bound(tenant);
-    let known = channel_users(session, tenant, &ids).await?;
+    // Before the identities go: a turn can wait under one of them, not resolved yet.
+    let known = people::channel_users(session, tenant, &person.ids).await?;
     let (kinds, names): (Vec<&str>, Vec<&str>) = known
         .iter()
         .map(|known| (known.kind.as_str(), known.id()))
@@ -287,25 +272,6 @@ async fn delete(
     })
 }
 
-/// Before the identities go, which say under which channel users something may wait.
-async fn channel_users(
-    session: &Session<'_>,
-    tenant: &TenantId,
-    ids: &[Uuid],
-) -> Result<Vec<PlatformUserId>, StoreError> {
-    let rows = session.bound(tenant).query(&CHANNEL_USERS, &[&ids]).await?;
-    let of = |row| {
-        let row = Reader {
-            row,
-            table: "platform_identities",
-            key: String::new(),
-        };
-        let kind: PlatformKind = row.parsed("kind", |kind| kind.parse().ok())?;
-        row.parsed("channel_id", |id| PlatformUserId::new(kind, id).ok())
-    };
-    rows.iter().map(of).collect()
-}
-
 /// The one row of counts that a statement answers.
 struct Numbers<'a>(Option<&'a tokio_postgres::Row>, &'static str);
 
@@ -314,11 +280,6 @@ impl Numbers<'_> {
         let Self(Some(row), table) = *self else {
             return Ok(0);
         };
-        Reader {
-            row,
-            table,
-            key: String::new(),
-        }
-        .number(column)
+        Reader::of(row, table).number(column)
     }
 }

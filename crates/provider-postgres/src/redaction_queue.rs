@@ -108,11 +108,7 @@ fn count(failures: u32) -> i32 {
 fn due(rows: &[Row]) -> Result<Vec<Due>, StoreError> {
     let turns = turn::turns(rows)?;
     let due = turns.into_iter().zip(rows).map(|(turn, row)| {
-        let row = Reader {
-            row,
-            table: "cross_channel_messages",
-            key: turn.id.to_string(),
-        };
+        let row = Reader::of(row, "cross_channel_messages").keyed(&turn.id);
         let failures = u32::try_from(row.number("failures")?).unwrap_or(u32::MAX);
         Ok(Due { turn, failures })
     });
@@ -133,11 +129,7 @@ impl RedactionQueue for PostgresStore {
         let rows = self.sessions.query_as_operator(&TENANTS_DUE, params).await;
         let rows = rows.map_err(StoreError::memory)?;
         let names = rows.iter().map(|row| {
-            let row = Reader {
-                row,
-                table: "tenants",
-                key: String::new(),
-            };
+            let row = Reader::of(row, "tenants");
             row.parsed("tenant_id", |name| TenantId::parse(name).ok())
         });
         names.map(|name| name.map_err(StoreError::memory)).collect()
@@ -196,11 +188,7 @@ impl RedactionQueue for PostgresStore {
         let rows = self.sessions.query(tenant, &SETTLE, params).await;
         let rows = rows.map_err(StoreError::memory)?;
         let written = rows.iter().map(|row| {
-            let row = Reader {
-                row,
-                table: "cross_channel_messages",
-                key: String::new(),
-            };
+            let row = Reader::of(row, "cross_channel_messages");
             row.get::<Uuid>("id")
                 .map(|id| TurnId::from_u128(id.as_u128()))
         });
@@ -213,11 +201,7 @@ impl RedactionQueue for PostgresStore {
         let Some(row) = rows.first() else {
             return Ok(Backlog::default());
         };
-        let row = Reader {
-            row,
-            table: "cross_channel_messages",
-            key: String::new(),
-        };
+        let row = Reader::of(row, "cross_channel_messages");
         let oldest: Option<std::time::SystemTime> =
             row.get("oldest").map_err(StoreError::memory)?;
         Ok(Backlog {

@@ -1,6 +1,6 @@
 //! Values out of rows: a wrong one names table, column and row.
 
-use throughline_domain::Timestamp;
+use throughline_domain::{Timestamp, UserId};
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 use uuid::Uuid;
@@ -16,12 +16,34 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// Of a row whose key is not known yet, or is personal.
+    pub(crate) fn of(row: &'a Row, table: &'static str) -> Self {
+        Self {
+            row,
+            table,
+            key: String::new(),
+        }
+    }
+
+    /// The same row under its key.
+    pub(crate) fn keyed(self, key: &impl ToString) -> Self {
+        Self {
+            key: key.to_string(),
+            ..self
+        }
+    }
+
     pub(crate) fn get<T: FromSql<'a>>(&self, column: &'static str) -> Result<T, StoreError> {
         self.row.try_get(column).map_err(|_| self.corrupt(column))
     }
 
     pub(crate) fn time(&self, column: &'static str) -> Result<Timestamp, StoreError> {
         self.get(column).map(Timestamp::from_system_time)
+    }
+
+    pub(crate) fn user(&self, column: &'static str) -> Result<UserId, StoreError> {
+        self.get::<Uuid>(column)
+            .map(|id| UserId::from_u128(id.as_u128()))
     }
 
     pub(crate) fn number(&self, column: &'static str) -> Result<u64, StoreError> {

@@ -109,16 +109,8 @@ async fn ask(
     let rows = session.bound(tenant).query(&HOLDERS, &[&emails]).await?;
     let mut holders: HashMap<String, (UserId, UserId)> = HashMap::new();
     for row in &rows {
-        let row = Reader {
-            row,
-            table: "email_claims",
-            key: String::new(),
-        };
-        let user = |column| {
-            let id: Uuid = row.get(column)?;
-            Ok::<_, StoreError>(UserId::from_u128(id.as_u128()))
-        };
-        let found = (user("user_id")?, user("holder")?);
+        let row = Reader::of(row, "email_claims");
+        let found = (row.user("user_id")?, row.user("holder")?);
         holders.insert(row.get("email_normalized")?, found);
     }
     let now = store.clock.now();
@@ -135,11 +127,7 @@ async fn ask(
 }
 
 fn vouched(row: &Row, policy: &ClaimPolicy) -> Result<Option<Vouched>, StoreError> {
-    let row = Reader {
-        row,
-        table: "platform_identities",
-        key: String::new(),
-    };
+    let row = Reader::of(row, "platform_identities");
     let kind: PlatformKind = row.parsed("kind", |word| word.parse().ok())?;
     let profile = Profile {
         display_name: None,

@@ -3,12 +3,11 @@
 use throughline_domain::{TenantId, Timestamp, UserId};
 use throughline_platform_identity::{
     Claim, ClaimEffect, ClaimState, EMAIL_NORMALIZER_VERSION, IdentityError, NormalizedEmail,
-    PlatformUserId,
+    PlatformUserId, UserStatus,
 };
 use tokio_postgres::types::Type;
-use uuid::Uuid;
 
-use super::people::uuids;
+use super::people::{self, Person, uuids};
 use crate::error::StoreError;
 use crate::row::{Reader, uuid};
 use crate::session::Session;
@@ -85,16 +84,6 @@ pub(super) static LAPSE: ForTenant = ForTenant(Statement {
     params: &[Type::TEXT, Type::TEXT, Type::UUID_ARRAY],
 });
 
-pub(super) static HOLDER_IDS: ForTenant = ForTenant(Statement {
-    name: "claim_holder_ids",
-    sql: "-- claim_holder_ids\n\
-          select kind, channel_id\n\
-          from platform_identities\n\
-          where tenant_id = $1\n\
-          and user_id = any($2)",
-    params: &[Type::TEXT, Type::UUID_ARRAY],
-});
-
 /// A claim as it is stored: with the account that holds it.
 pub(super) struct Stored {
     pub(super) account: UserId,
@@ -126,18 +115,36 @@ pub(super) async fn read(
         .await?;
     let read = |row| {
         // The key is an address: it may not be told.
-        let row = Reader {
-            row,
-            table: "email_claims",
-            key: String::new(),
-        };
+        let row = Reader::of(row, "email_claims");
         Ok(Stored {
-            account: UserId::from_u128(row.get::<Uuid>("user_id")?.as_u128()),
+            account: row.user("user_id")?,
             state: row.parsed("state", ClaimState::parse)?,
             last_confirmed_at: row.time("last_confirmed_at")?,
         })
     };
     rows.first().map(read).transpose()
+}
+
+/// Takes the claim on an address and its holder under lock; `None` where nobody claims it.
+pub(super) async fn lock(
+    session: &Session<'_>,
+    tenant: &TenantId,
+    email: &NormalizedEmail,
+) -> Result<Option<(Stored, Person)>, Abort<IdentityError>> {
+    let Some(found) = read(session, tenant, &FIND, email).await? else {
+        return Ok(None);
+    };
+    // People before claims, as an erasure does.
+    let holder = people::lock(session, tenant, &[found.account]).await?;
+    let holder = holder.into_iter().flatten().next();
+    let holder = holder
+        .filter(|holder| holder.status == UserStatus::Active)
+        .ok_or(Abort::Moved)?;
+    let stored = read(session, tenant, &LOCK, email).await?;
+    let stored = stored
+        .filter(|stored| holder.ids.contains(&stored.account))
+        .ok_or(Abort::Moved)?;
+    Ok(Some((stored, holder)))
 }
 
 /// A claim on an address that nobody has claimed; somebody may have by now.
@@ -198,26 +205,4 @@ pub(super) async fn lapse(
         .query(&LAPSE, &params)
         .await
         .map(|_| ())
-}
-
-/// Every channel user of these accounts.
-pub(super) async fn holder_ids(
-    session: &Session<'_>,
-    tenant: &TenantId,
-    accounts: &[UserId],
-) -> Result<Vec<PlatformUserId>, StoreError> {
-    let rows = session
-        .bound(tenant)
-        .query(&HOLDER_IDS, &[&uuids(accounts)])
-        .await?;
-    let read = |row| {
-        let row = Reader {
-            row,
-            table: "platform_identities",
-            key: String::new(),
-        };
-        let kind = row.parsed("kind", |word| word.parse().ok())?;
-        row.parsed("channel_id", |id| PlatformUserId::new(kind, id).ok())
-    };
-    rows.iter().map(read).collect()
 }

@@ -3,7 +3,7 @@
 use throughline_domain::{MergeId, TenantId, Timestamp, UserId};
 use throughline_platform_identity::{
     ChannelUser, Claim, ClaimEffect, ClaimSource, FirstSight, IdentityError, MergeSource, Merged,
-    NormalizedEmail, Profile, Resolved, UserStatus, claim_actor, first_sight,
+    NormalizedEmail, Profile, Resolved, claim_actor, first_sight,
 };
 use tokio_postgres::types::Type;
 
@@ -78,20 +78,10 @@ async fn lock_claim(
     tenant: &TenantId,
     email: &NormalizedEmail,
 ) -> Result<Option<Claimed>, Abort<IdentityError>> {
-    let Some(found) = claims::read(session, tenant, &claims::FIND, email).await? else {
+    let Some((stored, holder)) = claims::lock(session, tenant, email).await? else {
         return Ok(None);
     };
-    // People before claims, as an erasure does.
-    let mut holder = people::lock(session, tenant, &[found.account]).await?;
-    let holder = holder
-        .pop()
-        .flatten()
-        .filter(|holder| holder.status == UserStatus::Active);
-    let holder = holder.ok_or(Abort::Moved)?;
-    let stored = claims::read(session, tenant, &claims::LOCK, email).await?;
-    let stored = stored.filter(|stored| holder.ids.contains(&stored.account));
-    let stored = stored.ok_or(Abort::Moved)?;
-    let ids = claims::holder_ids(session, tenant, &holder.ids).await?;
+    let ids = people::channel_users(session, tenant, &holder.ids).await?;
     let claim = stored.held_by(holder.root, ids);
     Ok(Some(Claimed { stored, claim }))
 }

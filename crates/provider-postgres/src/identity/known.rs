@@ -5,7 +5,6 @@ use std::time::Duration;
 use throughline_domain::{TenantId, Timestamp, UserId};
 use throughline_platform_identity::{ChannelUser, ClaimPolicy, Profile, Resolved};
 use tokio_postgres::types::Type;
-use uuid::Uuid;
 
 use super::policy;
 use crate::error::StoreError;
@@ -63,20 +62,12 @@ impl Known {
             return Ok(None);
         };
         // The key would be a phone number on some channels: the kind is all that may be told.
-        let row = Reader {
-            row,
-            table: "platform_identities",
-            key: id.kind.to_string(),
-        };
-        let user = |column| {
-            let id: Uuid = row.get(column)?;
-            Ok::<_, StoreError>(UserId::from_u128(id.as_u128()))
-        };
+        let row = Reader::of(row, "platform_identities").keyed(&id.kind);
         let joining: Option<&str> = row.get("joining")?;
         let read = |text| policy::of_config(text).ok_or_else(|| row.corrupt("joining"));
         Ok(Some(Self {
-            account: user("account_id")?,
-            user: user("user_id")?,
+            account: row.user("account_id")?,
+            user: row.user("user_id")?,
             profile: Profile {
                 display_name: row.get("display_name")?,
                 email: row.get("email")?,

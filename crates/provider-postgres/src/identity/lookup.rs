@@ -35,11 +35,7 @@ pub(super) async fn lookup(
     let row = rows
         .first()
         .ok_or_else(|| IdentityError::UnknownTenant(tenant.clone()))?;
-    let row = Reader {
-        row,
-        table: "platform_identities",
-        key: id.kind.to_string(),
-    };
+    let row = Reader::of(row, "platform_identities").keyed(&id.kind);
     let user: Option<Uuid> = row.get("user_id").map_err(|error| error.identity(tenant))?;
     Ok(user.map(|user| UserId::from_u128(user.as_u128())))
 }

@@ -214,11 +214,7 @@ async fn identities(
     let Some(row) = rows.first() else {
         return Ok(0);
     };
-    let row = Reader {
-        row,
-        table: "platform_identities",
-        key: person.root.to_string(),
-    };
+    let row = Reader::of(row, "platform_identities").keyed(&person.root);
     row.number("identities")
 }
 
@@ -234,11 +230,7 @@ impl Moved {
         let Some(row) = rows.first() else {
             return Ok(Self { turns: 0, bytes: 0 });
         };
-        let row = Reader {
-            row,
-            table: "cross_channel_messages",
-            key: String::new(),
-        };
+        let row = Reader::of(row, "cross_channel_messages");
         Ok(Self {
             turns: row.number("turns")?,
             bytes: row.number("bytes")?,

@@ -41,28 +41,17 @@ pub(super) async fn merges(
 }
 
 fn merge_of(row: &Row) -> Result<Option<MergeRecord>, StoreError> {
-    let row = Reader {
-        row,
-        table: "merges",
-        key: String::new(),
-    };
+    let row = Reader::of(row, "merges");
     let Some(id) = row.get::<Option<Uuid>>("merge_id")? else {
         return Ok(None);
     };
     let id = MergeId::from_u128(id.as_u128());
-    let row = Reader {
-        key: id.to_string(),
-        ..row
-    };
-    let user = |column| {
-        let id: Uuid = row.get(column)?;
-        Ok::<_, StoreError>(UserId::from_u128(id.as_u128()))
-    };
+    let row = row.keyed(&id);
     let undone_at: Option<std::time::SystemTime> = row.get("undone_at")?;
     Ok(Some(MergeRecord {
         id,
-        primary_user_id: user("primary_user_id")?,
-        secondary_user_id: user("secondary_user_id")?,
+        primary_user_id: row.user("primary_user_id")?,
+        secondary_user_id: row.user("secondary_user_id")?,
         source: row.parsed("source", MergeSource::parse)?,
         actor: row.parsed("actor", |name| Actor::parse(name).ok())?,
         created_at: row.time("created_at")?,

@@ -1,7 +1,7 @@
 //! Whole people under lock: a survivor with everybody merged into them.
 
 use throughline_domain::{TenantId, UserId};
-use throughline_platform_identity::UserStatus;
+use throughline_platform_identity::{PlatformUserId, UserStatus};
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
@@ -35,6 +35,17 @@ pub(super) static LOCK: ForTenant = ForTenant(Statement {
     params: &[Type::TEXT, Type::UUID_ARRAY],
 });
 
+/// The channel users of people.
+pub(super) static CHANNEL_USERS: ForTenant = ForTenant(Statement {
+    name: "people_channel_users",
+    sql: "-- people_channel_users\n\
+          select kind, channel_id\n\
+          from platform_identities\n\
+          where tenant_id = $1\n\
+          and user_id = any($2)",
+    params: &[Type::TEXT, Type::UUID_ARRAY],
+});
+
 /// A survivor and those merged into them, all rows locked against appends, merges and erasures until
 /// the transaction ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +70,24 @@ impl Person {
 
 pub(crate) fn uuids(ids: &[UserId]) -> Vec<Uuid> {
     ids.iter().map(|id| uuid(id.as_u128())).collect()
+}
+
+/// Every channel user of these accounts.
+pub(crate) async fn channel_users(
+    session: &Session<'_>,
+    tenant: &TenantId,
+    accounts: &[UserId],
+) -> Result<Vec<PlatformUserId>, StoreError> {
+    let rows = session
+        .bound(tenant)
+        .query(&CHANNEL_USERS, &[&uuids(accounts)])
+        .await?;
+    let read = |row| {
+        let row = Reader::of(row, "platform_identities");
+        let kind = row.parsed("kind", |word| word.parse().ok())?;
+        row.parsed("channel_id", |id| PlatformUserId::new(kind, id).ok())
+    };
+    rows.iter().map(read).collect()
 }
 
 /// Locks the people behind these ids, each asked id answered in its place; `None` for one that never
@@ -125,16 +154,9 @@ async fn rows(
         .query(statement, &[&uuids(ids)])
         .await?;
     let read = |row| {
-        let row = Reader {
-            row,
-            table: "users",
-            key: String::new(),
-        };
-        let id = UserId::from_u128(row.get::<Uuid>("user_id")?.as_u128());
-        let row = Reader {
-            key: id.to_string(),
-            ..row
-        };
+        let row = Reader::of(row, "users");
+        let id = row.user("user_id")?;
+        let row = row.keyed(&id);
         let merged_into: Option<Uuid> = row.get("merged_into")?;
         Ok(Row {
             id,

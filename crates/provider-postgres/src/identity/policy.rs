@@ -27,11 +27,7 @@ pub(super) async fn policy(
     let row = rows
         .first()
         .ok_or_else(|| IdentityError::UnknownTenant(tenant.clone()))?;
-    let row = Reader {
-        row,
-        table: "tenants",
-        key: tenant.to_string(),
-    };
+    let row = Reader::of(row, "tenants").keyed(&tenant);
     Ok(of_config(row.get("config")?).ok_or_else(|| row.corrupt("config"))?)
 }
 

@@ -129,11 +129,7 @@ async fn propose_once(
         [&id, &primary, &secondary, &proposer.as_str(), &now];
     let rows = session.bound(tenant).query(&PROPOSE, &params).await?;
     let row = rows.first().ok_or(Abort::Moved)?;
-    let row = Reader {
-        row,
-        table: "reviews",
-        key: String::new(),
-    };
+    let row = Reader::of(row, "reviews");
     Ok(ReviewId::from_u128(row.get::<Uuid>("review_id")?.as_u128()))
 }
 
@@ -245,23 +241,12 @@ async fn find(
 
 /// `None` is the row of a tenant that has none.
 fn review_of(row: &Row) -> Result<Option<Review>, StoreError> {
-    let row = Reader {
-        row,
-        table: "reviews",
-        key: String::new(),
-    };
+    let row = Reader::of(row, "reviews");
     let Some(id) = row.get::<Option<Uuid>>("review_id")? else {
         return Ok(None);
     };
     let id = ReviewId::from_u128(id.as_u128());
-    let row = Reader {
-        key: id.to_string(),
-        ..row
-    };
-    let user = |column| {
-        let id: Uuid = row.get(column)?;
-        Ok::<_, StoreError>(UserId::from_u128(id.as_u128()))
-    };
+    let row = row.keyed(&id);
     let actor = |column| {
         let name: Option<&str> = row.get(column)?;
         let parse = |name| Actor::parse(name).map_err(|_| row.corrupt(column));
@@ -271,8 +256,8 @@ fn review_of(row: &Row) -> Result<Option<Review>, StoreError> {
         id,
         reason: row.parsed("reason", ReviewReason::parse)?,
         state: row.parsed("state", ReviewState::parse)?,
-        primary_user_id: user("primary_user_id")?,
-        secondary_user_id: user("secondary_user_id")?,
+        primary_user_id: row.user("primary_user_id")?,
+        secondary_user_id: row.user("secondary_user_id")?,
         proposed_by: actor("proposed_by")?,
         created_at: row.time("created_at")?,
         decision: actor("decided_by")?

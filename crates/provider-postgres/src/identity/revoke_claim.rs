@@ -3,11 +3,11 @@
 use throughline_conversation_memory::{AuditDetail, RevokeClaim};
 use throughline_domain::{Actor, TenantId};
 use throughline_platform_identity::{
-    ClaimEffect, ClaimState, IdentityError, NormalizedEmail, RevokedClaim, UserStatus,
+    ClaimEffect, ClaimState, IdentityError, NormalizedEmail, RevokedClaim,
 };
 
+use super::claims;
 use super::policy::known_tenant;
-use super::{claims, people};
 use crate::audit::{self, Entry};
 use crate::error::StoreError;
 use crate::session::Session;
@@ -39,18 +39,8 @@ async fn once(
     actor: &Actor,
 ) -> Result<RevokedClaim, Abort<IdentityError>> {
     known_tenant(session, tenant).await?;
-    let found = claims::read(session, tenant, &claims::FIND, email).await?;
-    let found = found.ok_or(Abort::Refused(IdentityError::UnknownClaim))?;
-    // People before claims, as an erasure does.
-    let mut holder = people::lock(session, tenant, &[found.account]).await?;
-    let holder = holder
-        .pop()
-        .flatten()
-        .filter(|holder| holder.status == UserStatus::Active);
-    let holder = holder.ok_or(Abort::Moved)?;
-    let stored = claims::read(session, tenant, &claims::LOCK, email).await?;
-    let stored = stored.filter(|stored| holder.ids.contains(&stored.account));
-    let stored = stored.ok_or(Abort::Moved)?;
+    let claim = claims::lock(session, tenant, email).await?;
+    let (stored, holder) = claim.ok_or(Abort::Refused(IdentityError::UnknownClaim))?;
     let was = stored.state;
     if was == ClaimState::Revoked {
         return Err(Abort::Refused(IdentityError::NoChange));

@@ -165,12 +165,9 @@ async fn part(
     let rows = bound
         .query(&RECORD, &[&merge_id, &leavers, &actor.as_str(), &now])
         .await?;
-    let key = merge.to_string();
-    let row = rows.first().map(|row| Reader {
-        row,
-        table: "merges",
-        key,
-    });
+    let row = rows
+        .first()
+        .map(|row| Reader::of(row, "merges").keyed(&merge));
     let identities = row.map_or(Ok(0), |row| row.number("identities"))?;
     Ok((turns, identities))
 }
@@ -185,15 +182,10 @@ async fn find(
         .query(&FIND, &[&uuid(merge.as_u128())])
         .await?;
     let read = |row| {
-        let row = Reader {
-            row,
-            table: "merges",
-            key: merge.to_string(),
-        };
-        let user = |column| Ok(UserId::from_u128(row.get::<Uuid>(column)?.as_u128()));
+        let row = Reader::of(row, "merges").keyed(&merge);
         Ok(Standing {
-            primary: user("primary_user_id")?,
-            secondary: user("secondary_user_id")?,
+            primary: row.user("primary_user_id")?,
+            secondary: row.user("secondary_user_id")?,
             undone: row.get("undone")?,
         })
     };
@@ -209,13 +201,6 @@ async fn followers(
         .bound(tenant)
         .query(&FOLLOWERS, &[&uuid(leader.as_u128())])
         .await?;
-    let read = |row| {
-        Reader {
-            row,
-            table: "merges",
-            key: leader.to_string(),
-        }
-        .get("user_id")
-    };
+    let read = |row| Reader::of(row, "merges").keyed(&leader).get("user_id");
     rows.iter().map(read).collect()
 }

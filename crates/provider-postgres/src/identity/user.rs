@@ -37,19 +37,12 @@ pub(super) async fn user(
 
 /// `None` for one that never was, or was forgotten.
 fn user_of(first: &Row, rows: &[Row]) -> Result<Option<User>, StoreError> {
-    let row = Reader {
-        row: first,
-        table: "users",
-        key: String::new(),
-    };
+    let row = Reader::of(first, "users");
     let Some(id) = row.get::<Option<Uuid>>("user_id")? else {
         return Ok(None);
     };
     let user_id = UserId::from_u128(id.as_u128());
-    let row = Reader {
-        key: user_id.to_string(),
-        ..row
-    };
+    let row = row.keyed(&user_id);
     match row.get("status")? {
         "active" => {}
         "forgotten" => return Ok(None),
@@ -75,11 +68,7 @@ fn user_of(first: &Row, rows: &[Row]) -> Result<Option<User>, StoreError> {
 }
 
 fn identity_of(row: &Row, user: UserId) -> Result<Option<Identity>, StoreError> {
-    let row = Reader {
-        row,
-        table: "platform_identities",
-        key: format!("user {user}"),
-    };
+    let row = Reader::of(row, "platform_identities").keyed(&format!("user {user}"));
     let Some(kind) = row.get::<Option<&str>>("kind")? else {
         return Ok(None);
     };

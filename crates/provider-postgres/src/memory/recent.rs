@@ -115,11 +115,7 @@ pub(super) fn page(
     let first = rows
         .first()
         .ok_or_else(|| MemoryError::UnknownTenant(tenant.clone()))?;
-    let row = Reader {
-        row: first,
-        table: "cross_channel_messages",
-        key: user.to_string(),
-    };
+    let row = Reader::of(first, "cross_channel_messages").keyed(&user);
     let pending = row.number("pending").map_err(StoreError::memory)?;
     let mut turns = turns(rows).map_err(StoreError::memory)?;
     // One more than asked for was read, to know whether there is more.

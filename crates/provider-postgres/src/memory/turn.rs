@@ -3,7 +3,7 @@
 use throughline_conversation_memory::{
     CanvasSessionId, ChannelKind, ChannelScope, ContentForm, Redaction, RedactionState, Turn,
 };
-use throughline_domain::{Json, TurnId, UserId};
+use throughline_domain::{Json, TurnId};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -14,20 +14,10 @@ use crate::row::Reader;
 pub(crate) fn turns(rows: &[Row]) -> Result<Vec<Turn>, StoreError> {
     let mut turns = Vec::with_capacity(rows.len());
     for row in rows {
-        let row = Reader {
-            row,
-            table: "cross_channel_messages",
-            key: String::new(),
-        };
+        let row = Reader::of(row, "cross_channel_messages");
         if let Some(id) = row.get::<Option<Uuid>>("id")? {
             let id = TurnId::from_u128(id.as_u128());
-            turns.push(turn(
-                id,
-                &Reader {
-                    key: id.to_string(),
-                    ..row
-                },
-            )?);
+            turns.push(turn(id, &row.keyed(&id))?);
         }
     }
     Ok(turns)
@@ -42,7 +32,7 @@ fn turn(id: TurnId, row: &Reader<'_>) -> Result<Turn, StoreError> {
     Ok(Turn {
         id,
         seq: row.number("seq")?,
-        user_id: UserId::from_u128(row.get::<Uuid>("user_id")?.as_u128()),
+        user_id: row.user("user_id")?,
         scope: row.parsed("channel_scope", |id| ChannelScope::new(kind, id).ok())?,
         canvas,
         user_message: row.get("user_message")?,

@@ -34,11 +34,7 @@ pub(super) async fn usage(
     let row = rows
         .first()
         .ok_or_else(|| MemoryError::UnknownTenant(tenant.clone()))?;
-    let row = Reader {
-        row,
-        table: "users",
-        key: user.to_string(),
-    };
+    let row = Reader::of(row, "users").keyed(&user);
     let read = || {
         Ok(Usage {
             turn_count: row.number("turn_count")?,

@@ -122,11 +122,7 @@ async fn find(
     let Some(row) = rows.first() else {
         return Ok(None);
     };
-    let row = Reader {
-        row,
-        table: TABLE,
-        key: String::new(),
-    };
+    let row = Reader::of(row, TABLE);
     standing(&row, append)
         .map(Some)
         .map_err(|error| refused(error, tenant))

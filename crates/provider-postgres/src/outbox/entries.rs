@@ -94,15 +94,10 @@ async fn one(
 fn entries(rows: &[Row]) -> Result<Vec<OutboxEntry>, StoreError> {
     let mut entries = Vec::with_capacity(rows.len());
     for row in rows {
-        let row = Reader {
-            row,
-            table: TABLE,
-            key: String::new(),
-        };
+        let row = Reader::of(row, TABLE);
         if let Some(id) = row.get::<Option<Uuid>>("id")? {
             let id = OutboxId::from_u128(id.as_u128());
-            let key = id.to_string();
-            entries.push(entry(id, &Reader { key, ..row })?);
+            entries.push(entry(id, &row.keyed(&id))?);
         }
     }
     Ok(entries)

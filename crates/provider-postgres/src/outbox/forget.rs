@@ -62,14 +62,6 @@ pub(super) async fn forget(
 }
 
 fn count(rows: &[Row]) -> Result<u64, StoreError> {
-    let of = |row| {
-        let key = String::new();
-        Reader {
-            row,
-            table: TABLE,
-            key,
-        }
-        .number("entries")
-    };
+    let of = |row| Reader::of(row, TABLE).number("entries");
     rows.iter().map(of).sum()
 }

@@ -49,16 +49,9 @@ pub(super) async fn lease(
 }
 
 fn leased(row: &Row) -> Result<Leased, StoreError> {
-    let row = Reader {
-        row,
-        table: TABLE,
-        key: String::new(),
-    };
+    let row = Reader::of(row, TABLE);
     let id = OutboxId::from_u128(row.get::<Uuid>("id")?.as_u128());
-    let row = Reader {
-        key: id.to_string(),
-        ..row
-    };
+    let row = row.keyed(&id);
     let attempts = row.get::<i32>("attempts")?.try_into();
     Ok(Leased {
         id,

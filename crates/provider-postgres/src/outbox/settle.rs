@@ -89,11 +89,7 @@ pub(super) async fn settle(
         .map_err(|error| refused(error, tenant))?;
     let mut settled = Settled::default();
     for row in &rows {
-        let row = Reader {
-            row,
-            table: TABLE,
-            key: String::new(),
-        };
+        let row = Reader::of(row, TABLE);
         let read = || {
             Ok(Settled {
                 done: row.number("done")?,

@@ -30,11 +30,7 @@ pub(super) async fn stats(store: &PostgresStore) -> Result<OutboxStats, OutboxEr
     let Some(row) = rows.first() else {
         return Ok(OutboxStats::default());
     };
-    let row = Reader {
-        row,
-        table: TABLE,
-        key: String::new(),
-    };
+    let row = Reader::of(row, TABLE);
     let moment = |column| {
         let moment: Option<SystemTime> = row.get(column)?;
         Ok(moment.map(Timestamp::from_system_time))

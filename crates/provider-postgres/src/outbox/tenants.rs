@@ -56,15 +56,8 @@ pub(super) async fn tenants(
             .sessions
             .query_as_operator(statement, &[&after, &moment, &limit])
             .await?;
-        let name = |row| {
-            let key = String::new();
-            Reader {
-                row,
-                table: TABLE,
-                key,
-            }
-            .parsed("tenant_id", |name| TenantId::parse(name).ok())
-        };
+        let name =
+            |row| Reader::of(row, TABLE).parsed("tenant_id", |name| TenantId::parse(name).ok());
         rows.iter().map(name).collect::<Result<Vec<_>, _>>()
     };
     // No tenant is asked for, so none can be missing.

@@ -64,11 +64,7 @@ pub(super) async fn reconcile(
     let mut drifted = Vec::new();
     let mut last = after;
     for row in &rows {
-        let row = Reader {
-            row,
-            table: "users",
-            key: tenant.to_string(),
-        };
+        let row = Reader::of(row, "users").keyed(&tenant);
         last = row.get("user_id").map_err(failed)?;
         let turns = row.number("turns_off").map_err(failed)?;
         let bytes = row.number("bytes_off").map_err(failed)?;

@@ -177,11 +177,7 @@ async fn walk(
                 last: from,
             });
         };
-        let row = Reader {
-            row,
-            table: "cross_channel_messages",
-            key: tenant.to_string(),
-        };
+        let row = Reader::of(row, "cross_channel_messages").keyed(&tenant);
         let number = |column| row.number(column).map_err(failed);
         let last: Option<Uuid> = row.get("last").map_err(|error: StoreError| failed(error))?;
         moved += number("moved")?;

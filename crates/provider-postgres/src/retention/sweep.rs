@@ -162,11 +162,7 @@ fn swept(rows: &[Row], tenant: &TenantId, chunk: Option<Chunk>) -> Result<Swept,
 }
 
 fn reader<'a>(row: &'a Row, tenant: &TenantId) -> Reader<'a> {
-    Reader {
-        row,
-        table: "cross_channel_messages",
-        key: tenant.to_string(),
-    }
+    Reader::of(row, "cross_channel_messages").keyed(&tenant)
 }
 
 pub(super) async fn over_cap(

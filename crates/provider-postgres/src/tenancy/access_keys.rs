@@ -156,11 +156,7 @@ pub(super) async fn authenticate(
         return Ok(None);
     };
     let read = || {
-        let row = Reader {
-            row,
-            table: "access_keys",
-            key: key.to_string(),
-        };
+        let row = Reader::of(row, "access_keys").keyed(&key);
         let hash = KeyHash::from_bytes(row.get("key_hash")?);
         let status = row.parsed("status", TenantStatus::parse)?;
         Ok((
@@ -185,11 +181,7 @@ fn record(row: &Row) -> Result<KeyRecord, StoreError> {
             .unwrap_or_default()
             .as_u128(),
     );
-    let row = Reader {
-        row,
-        table: "access_keys",
-        key: id.to_string(),
-    };
+    let row = Reader::of(row, "access_keys").keyed(&id);
     Ok(KeyRecord {
         id,
         label: row.get("label")?,

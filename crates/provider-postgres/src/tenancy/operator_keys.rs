@@ -123,11 +123,7 @@ pub(super) async fn authenticate(
         return Ok(None);
     };
     let read = || {
-        let row = Reader {
-            row,
-            table: "operator_keys",
-            key: key.to_string(),
-        };
+        let row = Reader::of(row, "operator_keys").keyed(&key);
         let hash = KeyHash::from_bytes(row.get("key_hash")?);
         Ok((hash.ok_or_else(|| row.corrupt("key_hash"))?, actor(&row)?))
     };
@@ -141,11 +137,7 @@ fn record(row: &Row) -> Result<KeyRecord, StoreError> {
             .unwrap_or_default()
             .as_u128(),
     );
-    let row = Reader {
-        row,
-        table: "operator_keys",
-        key: id.to_string(),
-    };
+    let row = Reader::of(row, "operator_keys").keyed(&id);
     Ok(KeyRecord {
         id,
         label: row.get("label")?,

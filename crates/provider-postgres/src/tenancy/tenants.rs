@@ -183,12 +183,8 @@ fn first(rows: &[Row]) -> Result<Option<Tenant>, TenancyError> {
 }
 
 fn tenant_of(row: &Row) -> Result<Tenant, StoreError> {
-    let key = row.try_get("tenant_id").unwrap_or_default();
-    let row = Reader {
-        row,
-        table: "tenants",
-        key,
-    };
+    let name: String = row.try_get("tenant_id").unwrap_or_default();
+    let row = Reader::of(row, "tenants").keyed(&name);
     Ok(Tenant {
         id: row.parsed("tenant_id", |name| TenantId::parse(name).ok())?,
         status: row.parsed("status", TenantStatus::parse)?,

@@ -245,11 +245,7 @@ impl<'a> Columns<'a> {
         let rows = self.turns.send(session, &AT_ONCE, &now, more).await?;
         rows.iter()
             .map(|row| {
-                let row = Reader {
-                    row,
-                    table: "cross_channel_messages",
-                    key: String::new(),
-                };
+                let row = Reader::of(row, "cross_channel_messages");
                 Ok((row.get("id")?, row.number("seq")?))
             })
             .collect()

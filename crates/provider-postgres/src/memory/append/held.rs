@@ -37,11 +37,7 @@ fn person<'a>(row: &Row<'a>) -> (&'a str, Uuid) {
 
 fn pairs(rows: &[tokio_postgres::Row]) -> Result<HashSet<(String, Uuid)>, StoreError> {
     let read = |row| {
-        let row = Reader {
-            row,
-            table: "users",
-            key: String::new(),
-        };
+        let row = Reader::of(row, "users");
         Ok((row.get("tenant_id")?, row.get("user_id")?))
     };
     rows.iter().map(read).collect()

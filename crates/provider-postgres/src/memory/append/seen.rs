@@ -58,16 +58,9 @@ impl Seen {
             ..Self::default()
         };
         for row in fences {
-            let row = Reader {
-                row,
-                table: "users",
-                key: String::new(),
-            };
-            let user = UserId::from_u128(row.get::<Uuid>("user_id")?.as_u128());
-            let row = Reader {
-                key: user.to_string(),
-                ..row
-            };
+            let row = Reader::of(row, "users");
+            let user = row.user("user_id")?;
+            let row = row.keyed(&user);
             let into: Option<Uuid> = row.get("merged_into")?;
             let fence = match (row.get("status")?, into) {
                 ("active", _) => Fence::Active,
@@ -83,11 +76,7 @@ impl Seen {
             seen.fences.insert(place, (fence, usage));
         }
         for row in numbers {
-            let row = Reader {
-                row,
-                table: "tenant_streams",
-                key: String::new(),
-            };
+            let row = Reader::of(row, "tenant_streams");
             let tenant: String = row.get("tenant_id")?;
             let config = row.parsed("config", |text| serde_json::from_str(text).ok())?;
             seen.tenants.insert(tenant, (row.number("seq")?, config));
@@ -131,17 +120,12 @@ pub(super) fn under_key<'k>(keys: &'k Keys, row: Row<'_>) -> Option<&'k UnderKey
 pub(super) fn found_keys(found: &[tokio_postgres::Row]) -> Result<Keys, StoreError> {
     let mut keys = Keys::new();
     for row in found {
-        let row = Reader {
-            row,
-            table: "cross_channel_messages",
-            key: String::new(),
-        };
+        let row = Reader::of(row, "cross_channel_messages");
         let (tenant, key) = (row.get("tenant_id")?, row.get("client_message_id")?);
         let under_key = match row.get::<Option<Uuid>>("id")? {
             Some(id) => {
                 let id = TurnId::from_u128(id.as_u128());
-                let key = id.to_string();
-                UnderKey::Turn(Existing::read(id, &Reader { key, ..row })?)
+                UnderKey::Turn(Existing::read(id, &row.keyed(&id))?)
             }
             None => UnderKey::Tombstone,
         };
@@ -152,12 +136,12 @@ pub(super) fn found_keys(found: &[tokio_postgres::Row]) -> Result<Keys, StoreErr
 
 impl Existing {
     fn read(id: TurnId, row: &Reader<'_>) -> Result<Self, StoreError> {
-        let user = UserId::from_u128(row.get::<Uuid>("user_id")?.as_u128());
+        let user = row.user("user_id")?;
         let digest = RequestDigest::from_bytes(row.get("request_digest")?);
         Ok(Self {
             digest: digest.ok_or_else(|| row.corrupt("request_digest"))?,
             user,
-            origin: UserId::from_u128(row.get::<Uuid>("origin_user_id")?.as_u128()),
+            origin: row.user("origin_user_id")?,
             appended: Appended {
                 outcome: AppendOutcome::Duplicate,
                 turn_id: id,
