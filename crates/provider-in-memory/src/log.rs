@@ -29,7 +29,7 @@ impl Log {
     }
 
     /// Puts the row in the place of the one with its key, in every index but a cleared scope's.
-    fn put(&mut self, row: Arc<Row>) {
+    pub(crate) fn put(&mut self, row: Arc<Row>) {
         let position = row.position();
         let user = self.by_user.entry(row.user).or_default();
         user.usage.turn_count += 1;
@@ -58,16 +58,10 @@ impl Log {
         let Some(log) = self.by_user.remove(&user) else {
             return;
         };
-        for (position, row) in log.turns {
+        for row in log.turns.into_values() {
             self.unfile(&row);
             self.by_key.remove(row.said.key());
-            let scope = row.said.scope();
-            if let Some(rows) = self.by_scope.get_mut(scope) {
-                rows.remove(&position);
-                if Ordered::is_empty(rows) {
-                    self.by_scope.remove(scope);
-                }
-            }
+            self.hide(&row);
         }
     }
 
@@ -82,9 +76,14 @@ impl Log {
             user.usage.turn_count -= 1;
             user.usage.byte_count -= row.said.bytes();
         }
+        self.hide(row);
+    }
+
+    /// Takes the row out of its scope, and the scope away with its last row.
+    fn hide(&mut self, row: &Row) {
         let scope = row.said.scope();
         if let Some(rows) = self.by_scope.get_mut(scope) {
-            rows.remove(&position);
+            rows.remove(&row.position());
             if Ordered::is_empty(rows) {
                 self.by_scope.remove(scope);
             }

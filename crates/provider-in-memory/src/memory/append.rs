@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use throughline_conversation_memory::{
-    AppendError, AppendOutcome, Appended, Landing, NewTurn, RedactionState, RejectReason,
-    landing_time,
+    AppendError, AppendOutcome, Appended, Landing, NewTurn, RejectReason, landing_time,
 };
 use throughline_domain::{Ids, TenantId, Timestamp, TurnId};
 
@@ -105,19 +104,9 @@ fn answer(outcome: AppendOutcome, row: &Row) -> Appended {
 impl Log {
     /// Puts the row into every index and moves the counters with it.
     fn insert(&mut self, row: Arc<Row>) {
-        let position = row.position();
-        let scope = row.said.scope().clone();
         self.last_seq = row.seq;
-        self.by_key.insert(row.said.key().clone(), row.clone());
-        self.file(&row);
-        let user = self.by_user.entry(row.user).or_default();
-        user.usage.turn_count += 1;
-        user.usage.byte_count += row.said.bytes();
-        if row.said.redaction().state() == RedactionState::Pending {
-            user.pending.insert(position);
-        }
-        user.turns.insert(position, row.clone());
-        let scope = self.by_scope.entry(scope).or_default();
-        scope.insert(position, row);
+        let scope = self.by_scope.entry(row.said.scope().clone()).or_default();
+        scope.insert(row.position(), row.clone());
+        self.put(row);
     }
 }
