@@ -7,8 +7,9 @@ use throughline_conversation_memory::ChannelKind;
 use throughline_domain::{Clock, Ids, TenantId};
 use tokio::time::Instant;
 
+use crate::deliver::{Delivery, Job};
 use crate::hot::Hot;
-use crate::line::{Levels, Line, Work};
+use crate::line::{Fate, Levels, Line, Work};
 use crate::metrics::HistoryMetrics;
 use crate::report::Report;
 use crate::{HistoryConfig, HistorySpool, MemoryService, MemoryWatch};
@@ -53,6 +54,26 @@ impl Shared {
         let now = self.line.levels();
         self.metrics.moved(*shown, now);
         *shown = now;
+    }
+
+    /// Takes these jobs to the service: a fate each. What an answer says of erasures is heeded.
+    pub(crate) async fn deliver(
+        &self,
+        service: &MemoryService,
+        tenant: &TenantId,
+        jobs: Vec<Job>,
+        tries: &[u32],
+    ) -> Vec<Fate> {
+        let delivery = Delivery {
+            service,
+            tenant,
+            deadline: self.config.call_deadline,
+            report: &self.report,
+            random: self.random(),
+        };
+        let fates = delivery.run(jobs, tries).await;
+        self.heed_epoch(service, tenant);
+        fates
     }
 
     /// What must not be served any more is gone when this returns (D-09).

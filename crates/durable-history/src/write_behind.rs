@@ -8,7 +8,7 @@ use throughline_domain::TenantId;
 use tokio::time::{Instant, sleep_until};
 
 use crate::MemoryService;
-use crate::deliver::{Delivery, Job};
+use crate::deliver::Job;
 use crate::line::{Fate, LineLimits, Taken, Work};
 use crate::shared::Shared;
 use crate::spool::{HistorySpool, Spooled};
@@ -87,7 +87,13 @@ async fn write(
     }
     match service {
         Some(service) if !batch.jobs.is_empty() => {
-            fates.extend(to_service(shared, &service, &tenant, batch).await);
+            let Batch {
+                numbers,
+                jobs,
+                tries,
+            } = batch;
+            let delivered = shared.deliver(&service, &tenant, jobs, &tries).await;
+            fates.extend(numbers.into_iter().zip(delivered));
         }
         _ => fates.extend(batch.numbers.into_iter().map(|number| (number, Fate::Away))),
     }
@@ -154,22 +160,4 @@ async fn to_disk(
         }
     }
     fates
-}
-
-async fn to_service(
-    shared: &Shared,
-    service: &MemoryService,
-    tenant: &TenantId,
-    batch: Batch,
-) -> Vec<(u64, Fate)> {
-    let delivery = Delivery {
-        service,
-        tenant,
-        deadline: shared.config.call_deadline,
-        report: &shared.report,
-        random: shared.random(),
-    };
-    let fates = delivery.run(batch.jobs, &batch.tries).await;
-    shared.heed_epoch(service, tenant);
-    batch.numbers.into_iter().zip(fates).collect()
 }

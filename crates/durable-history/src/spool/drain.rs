@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::HistorySpool;
 use crate::MemoryService;
-use crate::deliver::{Delivery, Job};
+use crate::deliver::Job;
 use crate::document;
 use crate::line::Fate;
 use crate::shared::Shared;
@@ -137,15 +137,7 @@ async fn offer(
         }
     }
     let tries: Vec<u32> = offered.iter().map(|entry| spool.tries(entry)).collect();
-    let delivery = Delivery {
-        service,
-        tenant,
-        deadline: shared.config.call_deadline,
-        report: &shared.report,
-        random: shared.random(),
-    };
-    let fates = delivery.run(jobs, &tries).await;
-    shared.heed_epoch(service, tenant);
+    let fates = shared.deliver(service, tenant, jobs, &tries).await;
     let through = fates.contains(&Fate::Done);
     let mut away = Vec::new();
     let mut untried = Vec::new();
