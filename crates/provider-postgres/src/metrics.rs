@@ -74,6 +74,14 @@ impl Metrics {
         }
     }
 
+    /// How often the statement was sent.
+    #[cfg(test)]
+    pub(crate) fn times(&self, statement: &str) -> u64 {
+        self.statements
+            .with_label_values(&[statement])
+            .get_sample_count()
+    }
+
     pub(crate) fn ran(&self, statement: &str, time: Duration) {
         self.statements
             .with_label_values(&[statement])

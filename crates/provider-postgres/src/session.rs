@@ -124,16 +124,21 @@ impl Session<'_> {
             .await
     }
 
-    /// Opens one as [`Self::begin`] does. Now and then the connection's plans are made anew: those of a
-    /// prepared statement are kept, and one that was made for an empty table reads a large one by the
-    /// wrong index. The table is at most twice as large as its plan knows, until that is far too
-    /// seldom to matter.
-    pub(crate) async fn begin_planned_anew(&self) -> Result<(), StoreError> {
+    /// Opens one as [`Self::begin`] does, for rows that are stored at once: whoever holds a lock for longer
+    /// than a chunk of a sweep takes is not waited for ([`StoreError::is_held`]).
+    ///
+    /// Now and then the connection's plans are made anew: those of a prepared statement are kept, and one
+    /// that was made for an empty table reads a large one by the wrong index. The table is at most twice
+    /// as large as its plan knows, until that is far too seldom to matter.
+    pub(crate) async fn begin_at_once(&self) -> Result<(), StoreError> {
+        self.unfinished.fetch_add(1, Ordering::Relaxed);
+        let begin = "begin isolation level read committed; set local lock_timeout = '50ms'";
         let used = Object::metrics(self.connection()).recycle_count;
         if self.sessions.mode == StatementMode::Unnamed || !plans_are_old(used) {
-            return self.begin().await;
+            return self.control("begin", begin).await;
         }
-        let (discarded, begun) = tokio::join!(self.control("begin", "discard plans"), self.begin());
+        let discard = self.control("begin", "discard plans");
+        let (discarded, begun) = tokio::join!(discard, self.control("begin", begin));
         discarded.and(begun)
     }
 

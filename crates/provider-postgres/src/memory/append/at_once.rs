@@ -145,7 +145,7 @@ async fn commit(
     // becomes a rollback.
     let fence: &[Param<'_>] = &[&user_ids, &columns.streams, &columns.stream_turns];
     let (begun, fenced, stored, committed) = join4(
-        session.begin_planned_anew(),
+        session.begin_at_once(),
         session.query_rows(&FENCE, &user_tenants, fence),
         columns.store(&session, now),
         session.commit(),
