@@ -7,10 +7,8 @@ use async_trait::async_trait;
 use throughline_conversation_memory::{QueuedAppend, QueuedAuthor};
 use throughline_domain::{Actor, TenantId, UserId};
 use throughline_erasure::{Erasure, ErasureError, Mode, Receipt};
-use throughline_platform_identity::{IdentityError, PlatformIdentity, PlatformUserId};
+use throughline_platform_identity::{ChannelUser, IdentityError, PlatformIdentity, PlatformUserId};
 use throughline_spool::{Entry, EntryId, Spool, SpoolError};
-
-use crate::channel_user::channel_user;
 
 /// Erases in the store, and then what waits on this machine's disk.
 ///
@@ -84,7 +82,7 @@ impl Theirs {
         let Some(QueuedAuthor::Ref(author)) = author else {
             return false;
         };
-        channel_user(&author).is_some_and(|user| self.refs.contains(&user.id))
+        ChannelUser::of_author(&author).is_some_and(|user| self.refs.contains(&user.id))
     }
 }
 

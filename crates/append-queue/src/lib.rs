@@ -7,7 +7,6 @@
 //! Belongs here: choosing the place, the sweep, what an answer of the store means for an entry, their
 //! metrics. Does not belong here: a store, HTTP, when to sweep.
 
-mod channel_user;
 mod drain;
 mod erasure;
 mod keep;

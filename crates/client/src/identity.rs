@@ -14,7 +14,7 @@ use throughline_platform_identity::{
     PlatformIdentity, PlatformUserId, Resolved, Review, ReviewQuery, RevokedClaim, Undone, User,
     Verdict,
 };
-use throughline_wire::{Code, LookupAnswer, RefBody, ResolveAnswer, ResolveBody, paths};
+use throughline_wire::{Code, LookupAnswer, ResolveAnswer, ResolveBody, paths};
 
 use crate::call::{Call, Speaker};
 use crate::client::Client;
@@ -170,7 +170,7 @@ async fn resolve(
     said_at: Option<Timestamp>,
 ) -> Result<Resolved, IdentityError> {
     let body = ResolveBody {
-        r#ref: ref_body(channel_user),
+        r#ref: channel_user.to_author().into(),
         timestamp_ms: said_at.map(Timestamp::as_millis),
     };
     let call = Call::idempotent(tenant, paths::fill(paths::RESOLVE, tenant, &[]), &body);
@@ -190,15 +190,4 @@ async fn resolve(
 /// A change that only an operator makes.
 fn by_operator(tenant: &TenantId, method: Method, path: String) -> Call<'_> {
     Call::change(tenant, method, path).spoken_by(Speaker::Operator)
-}
-
-fn ref_body(user: &ChannelUser) -> RefBody {
-    RefBody {
-        kind: user.id.kind.as_str().to_owned(),
-        id: user.id.id().to_owned(),
-        display_name: user.display_name().map(str::to_owned),
-        email: user.email().map(str::to_owned),
-        email_verified: user.email_verified(),
-        shared: user.shared().then_some(true),
-    }
 }

@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use throughline_conversation_memory::{
-    AppendQueue, AuthorRef, Cause, NotKept, QueuedAppend, QueuedAuthor, TurnDraft,
+    AppendQueue, Cause, NotKept, QueuedAppend, QueuedAuthor, TurnDraft,
 };
 use throughline_domain::{Json, JsonFault, TenantId};
-use throughline_wire::{AppendBody, Code, QueuedAnswer, RefBody, paths};
+use throughline_wire::{AppendBody, Code, QueuedAnswer, paths};
 use tokio::time::Instant;
 
 use crate::Effect;
@@ -83,20 +83,9 @@ fn body(append: &QueuedAppend) -> Result<AppendBody, JsonFault> {
     }
     match append.author() {
         QueuedAuthor::User(user) => body.user_id = Some(user.to_string()),
-        QueuedAuthor::Ref(author) => body.r#ref = Some(ref_body(author)),
+        QueuedAuthor::Ref(author) => body.r#ref = Some(author.clone().into()),
     }
     Ok(body)
-}
-
-fn ref_body(author: &AuthorRef) -> RefBody {
-    RefBody {
-        kind: author.kind.clone(),
-        id: author.id.clone(),
-        display_name: author.display_name.clone(),
-        email: author.email.clone(),
-        email_verified: author.email_verified,
-        shared: author.shared.then_some(true),
-    }
 }
 
 fn not_kept(tenant: &TenantId, failed: Failed) -> NotKept {

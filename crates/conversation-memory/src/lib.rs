@@ -53,7 +53,7 @@ pub use outbox::{
     OutboxLease, OutboxQuery, OutboxSettlement, OutboxState, OutboxStats, Settled, retry_wait,
 };
 pub use queue::{AppendQueue, NotKept};
-pub use queued_append::{AuthorRef, QueuedAppend, QueuedAuthor};
+pub use queued_append::{QueuedAppend, QueuedAuthor};
 pub use raw_reads::RawReads;
 pub use read::{Limit, Position, RecentPage, RecentQuery, Usage};
 pub use redaction::{ContentForm, MaskedContent, Redaction};
@@ -63,6 +63,7 @@ pub use retention::{
     Swept,
 };
 pub use stored_append::Unreadable;
+pub use throughline_domain::AuthorRef;
 pub use turn::{RedactionState, Turn};
 
 /// The capability `crossChannelConversationMemory@1`.

@@ -108,6 +108,12 @@ pub trait Ids: Send + Sync {
 
     /// 256 random bits for a secret.
     fn secret(&self) -> [u8; 32];
+
+    /// Any number, for jitter.
+    fn number(&self) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..] = self.secret();
+        u64::from_le_bytes([a, b, c, d, e, f, g, h])
+    }
 }
 
 /// Ids and secrets from the operating system's randomness.

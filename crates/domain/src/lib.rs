@@ -5,6 +5,7 @@
 //! capability's operations, HTTP shapes, configuration.
 
 mod actor;
+mod author_ref;
 mod clock;
 mod ids;
 mod json;
@@ -14,6 +15,7 @@ mod text;
 mod timestamp;
 
 pub use actor::{Actor, InvalidActor};
+pub use author_ref::AuthorRef;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use ids::{
     AuditId, Ids, InvalidId, KeyId, MergeId, OutboxId, ReviewId, SeededIds, SystemIds, TurnId,

@@ -69,7 +69,7 @@ impl Shared {
             tenant,
             deadline: self.config.call_deadline,
             report: &self.report,
-            random: self.random(),
+            random: self.ids.number(),
         };
         let fates = delivery.run(jobs, tries).await;
         self.heed_epoch(service, tenant);
@@ -82,13 +82,5 @@ impl Shared {
         if let Some(epoch) = epochs.and_then(|epochs| epochs.epoch(tenant)) {
             self.hot.see_epoch(tenant, epoch);
         }
-    }
-
-    /// Any number, for jitter.
-    pub(crate) fn random(&self) -> u64 {
-        let secret = self.ids.secret();
-        secret
-            .first_chunk()
-            .map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 }

@@ -97,7 +97,7 @@ async fn write(
         }
         _ => fates.extend(batch.numbers.into_iter().map(|number| (number, Fate::Away))),
     }
-    let (backoff, random) = (shared.config.backoff, shared.random());
+    let (backoff, random) = (shared.config.backoff, shared.ids.number());
     let dropped = shared
         .line
         .settle(&tenant, &fates, backoff, random, Instant::now());

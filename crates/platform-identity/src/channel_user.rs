@@ -3,7 +3,7 @@
 use std::fmt;
 
 use sha2::{Digest, Sha256};
-use throughline_domain::{PlatformKind, TenantId, TextFault, check_text};
+use throughline_domain::{AuthorRef, PlatformKind, TenantId, TextFault, check_text};
 
 /// Kind and id of a channel's user. The id is opaque: case, white space and separators are kept, and
 /// the two parts are never glued together, so (`a:b`, `c`) and (`a`, `b:c`) stay two people.
@@ -25,6 +25,15 @@ impl PlatformUserId {
             kind,
             id: id.to_owned(),
         })
+    }
+
+    /// As it is written down with what they said, and nothing else about them.
+    pub fn to_author(&self) -> AuthorRef {
+        AuthorRef {
+            kind: self.kind.as_str().to_owned(),
+            id: self.id.clone(),
+            ..AuthorRef::default()
+        }
     }
 
     /// The id as the channel wrote it.
@@ -100,6 +109,29 @@ impl ChannelUser {
         })
     }
 
+    /// The one that was written down; `None` for a kind or a text that today's release does not take.
+    pub fn of_author(author: &AuthorRef) -> Option<Self> {
+        let mut user = Self::new(author.kind.parse().ok()?, &author.id).ok()?;
+        if let Some(name) = &author.display_name {
+            user = user.with_display_name(name).ok()?;
+        }
+        if let Some(email) = &author.email {
+            user = user.with_email(email, author.email_verified).ok()?;
+        }
+        Some(user.with_shared(author.shared))
+    }
+
+    /// As it is written down with what they said.
+    pub fn to_author(&self) -> AuthorRef {
+        AuthorRef {
+            display_name: self.display_name.clone(),
+            email: self.email.clone(),
+            email_verified: self.email_verified,
+            shared: self.shared,
+            ..self.id.to_author()
+        }
+    }
+
     /// Adds the display name; it may be empty.
     pub fn with_display_name(mut self, name: &str) -> Result<Self, InvalidChannelUser> {
         check_text(name, 0, Self::MAX_DISPLAY_NAME_BYTES)
@@ -156,6 +188,24 @@ impl fmt::Debug for ChannelUser {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_channel_user_comes_back_as_they_were_named() {
+        let user = ChannelUser::new(PlatformKind::SlackUser, "U1")
+            .and_then(|user| user.with_display_name("Mina"))
+            .and_then(|user| user.with_email("mina@example.org", Some(false)))
+            .unwrap()
+            .with_shared(true);
+        assert_eq!(ChannelUser::of_author(&user.to_author()), Some(user));
+        let bare = ChannelUser::new(PlatformKind::Custom, "c").unwrap();
+        assert_eq!(ChannelUser::of_author(&bare.id.to_author()), Some(bare));
+        let unheard_of = AuthorRef {
+            kind: "carrier-pigeon".to_owned(),
+            id: "c".to_owned(),
+            ..AuthorRef::default()
+        };
+        assert_eq!(ChannelUser::of_author(&unheard_of), None);
+    }
 
     // failures.md 11 and 21
     #[test]

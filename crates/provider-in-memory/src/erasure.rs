@@ -151,16 +151,9 @@ impl Person {
 
 /// The channel users under whom something may wait that was not resolved yet.
 fn channel_users(people: &People, ids: &[UserId]) -> Vec<AuthorRef> {
-    let known = people.identities_of(ids);
-    known
-        .map(|known| AuthorRef {
-            kind: known.identity.id.kind.as_str().to_owned(),
-            id: known.identity.id.id().to_owned(),
-            display_name: None,
-            email: None,
-            email_verified: None,
-            shared: false,
-        })
+    people
+        .identities_of(ids)
+        .map(|known| known.identity.id.to_author())
         .collect()
 }
 

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use throughline_conversation_memory::{
-    AppendOutcome, Appended, AuthorRef, CanvasSessionId, ChannelKind, ChannelScope,
-    ClientMessageId, NewTurn, QueuedAppend, QueuedAuthor, TurnDraft,
+    AppendOutcome, Appended, CanvasSessionId, ChannelKind, ChannelScope, ClientMessageId, NewTurn,
+    QueuedAppend, QueuedAuthor, TurnDraft,
 };
 use throughline_domain::{TenantId, Timestamp, TurnId, UserId, check_text};
 use throughline_platform_identity::ChannelUser;
@@ -127,18 +127,6 @@ impl CheckedAppend {
     /// The turn as one that waits, with its author as far as they are known.
     pub fn queued(self, author: QueuedAuthor, arrived_at: Timestamp) -> QueuedAppend {
         QueuedAppend::new(author, self.turn, arrived_at)
-    }
-}
-
-/// The channel user as a queued append carries them.
-pub fn author_ref(user: &ChannelUser) -> AuthorRef {
-    AuthorRef {
-        kind: user.id.kind.as_str().to_owned(),
-        id: user.id.id().to_owned(),
-        display_name: user.display_name().map(str::to_owned),
-        email: user.email().map(str::to_owned),
-        email_verified: user.email_verified(),
-        shared: user.shared(),
     }
 }
 

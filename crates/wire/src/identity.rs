@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use throughline_conversation_memory::Usage;
-use throughline_domain::{Timestamp, UserId};
+use throughline_domain::{AuthorRef, Timestamp, UserId};
 use throughline_platform_identity::{ChannelUser, Identity, PlatformKind, User};
 use utoipa::ToSchema;
 
@@ -49,6 +49,20 @@ impl RefBody {
                 .map_err(refuse)?;
         }
         Ok(user.with_shared(self.shared == Some(true)))
+    }
+}
+
+/// As it is asked for: what holds by itself is left out.
+impl From<AuthorRef> for RefBody {
+    fn from(author: AuthorRef) -> Self {
+        Self {
+            kind: author.kind,
+            id: author.id,
+            display_name: author.display_name,
+            email: author.email,
+            email_verified: author.email_verified,
+            shared: author.shared.then_some(true),
+        }
     }
 }
 

@@ -29,9 +29,7 @@ pub use admin::{
     ConfigureTenantBody, CreateTenantBody, KeyAnswer, KeysAnswer, MintKeyBody, MintOperatorKeyBody,
     MintedKeyAnswer, TenantAnswer, TenantsAnswer, merge_config,
 };
-pub use append::{
-    AppendAnswer, AppendBody, Author, CheckedAppend, KeySource, TurnText, author_ref,
-};
+pub use append::{AppendAnswer, AppendBody, Author, CheckedAppend, KeySource, TurnText};
 pub use audit::{AuditAnswer, AuditEventAnswer};
 pub use batch::{BatchAnswer, BatchBody, BatchReply, BatchResult, batch_replies};
 pub use claim::{ClaimBody, RevokedClaimAnswer};

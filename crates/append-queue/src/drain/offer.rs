@@ -5,10 +5,9 @@ use throughline_conversation_memory::{
 };
 use throughline_domain::{TenantId, Timestamp, UserId};
 use throughline_erasure::TOMBSTONE_LIFE;
-use throughline_platform_identity::IdentityError;
+use throughline_platform_identity::{ChannelUser, IdentityError};
 
 use super::Deps;
-use crate::channel_user::channel_user;
 
 /// What the store said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,7 +106,7 @@ async fn resolve(
     if deps.clock.now().since(append.queued_at()) >= TOMBSTONE_LIFE {
         return Err(Answer::Refused("author_waited_too_long"));
     }
-    let user = channel_user(author).ok_or(Answer::Refused("invalid_author"))?;
+    let user = ChannelUser::of_author(author).ok_or(Answer::Refused("invalid_author"))?;
     // It may have waited with its channel before it came here.
     let resolved = deps
         .identity

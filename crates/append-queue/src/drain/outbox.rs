@@ -156,7 +156,7 @@ impl Sweep<'_> {
         charged: bool,
     ) {
         let settlement = |(entry, code): (Taken, &str)| {
-            let random = self.random();
+            let random = self.deps.ids.number();
             if charged {
                 self.deps.counts.failed();
                 let code = code.to_owned();

@@ -175,12 +175,4 @@ impl<'a> Sweep<'a> {
         let held = self.undecided.entry(tenant.clone()).or_default();
         held.push((entry, code));
     }
-
-    /// Any number, for jitter.
-    pub(super) fn random(&self) -> u64 {
-        let secret = self.deps.ids.secret();
-        secret
-            .first_chunk()
-            .map_or(0, |bytes| u64::from_le_bytes(*bytes))
-    }
 }

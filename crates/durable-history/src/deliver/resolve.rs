@@ -4,10 +4,9 @@ use throughline_conversation_memory::{
     AuthorRef, Cause, NewTurn, QueuedAppend, QueuedAuthor, RejectReason,
 };
 use throughline_domain::{Timestamp, UserId};
-use throughline_platform_identity::IdentityError;
+use throughline_platform_identity::{ChannelUser, IdentityError};
 
 use super::{Answer, Delivery};
-use crate::author::channel_user;
 use crate::metrics::WriteFailure;
 
 /// What is known of a channel user within one batch, as of when they said something.
@@ -84,7 +83,7 @@ impl Delivery<'_> {
         said_at: Timestamp,
     ) -> Result<UserId, Trouble> {
         let identity = self.service.identity.as_ref().ok_or(Trouble::NoUser)?;
-        let user = channel_user(author).ok_or(Trouble::NoUser)?;
+        let user = ChannelUser::of_author(author).ok_or(Trouble::NoUser)?;
         let asked = identity.resolve_said(self.tenant, &user, said_at);
         match tokio::time::timeout(self.deadline, asked).await {
             // The account: an undone merge parts turns by it.

@@ -40,7 +40,7 @@ pub(crate) async fn drain(shared: &Shared, spool: &HistorySpool) {
                 }
                 Err(Stuck) => {
                     failures += 1;
-                    Some(shared.config.backoff.wait(failures, shared.random()))
+                    Some(shared.config.backoff.wait(failures, shared.ids.number()))
                 }
             },
         };

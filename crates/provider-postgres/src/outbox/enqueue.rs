@@ -140,10 +140,7 @@ fn standing(
         None => QueuedAuthor::Ref(AuthorRef {
             kind: row.get("ref_kind")?,
             id: row.get("ref_id")?,
-            display_name: None,
-            email: None,
-            email_verified: None,
-            shared: false,
+            ..AuthorRef::default()
         }),
     };
     Ok(match row.parsed("state", OutboxState::parse)? {

@@ -118,7 +118,6 @@ fn in_line(state: &State, id: EntryId) -> bool {
 }
 
 fn next_attempt(state: &State, attempts: u32) -> Timestamp {
-    let secret = state.ids.secret();
-    let random = u64::from_le_bytes(*secret.first_chunk().expect("a secret has 32 bytes"));
-    state.clock.now().plus(backoff::wait(attempts, random))
+    let wait = backoff::wait(attempts, state.ids.number());
+    state.clock.now().plus(wait)
 }

@@ -4,7 +4,7 @@ use throughline_conversation_memory::{NotKept, QueuedAppend, QueuedAuthor};
 use throughline_domain::Timestamp;
 use throughline_platform_identity::ChannelUser;
 use throughline_wire::{
-    Author, CheckedAppend, Code, KeySource, Outcome, QueuedAnswer, author_ref, queue_problem,
+    Author, CheckedAppend, Code, KeySource, Outcome, QueuedAnswer, queue_problem,
 };
 
 use crate::caller::Tenant;
@@ -32,11 +32,11 @@ impl Waiting {
 pub(crate) fn author(tenant: &Tenant, author: &Author) -> QueuedAuthor {
     match author {
         Author::User(user) => QueuedAuthor::User(*user),
-        Author::Channel(user) if tenant.describes_people() => QueuedAuthor::Ref(author_ref(user)),
+        Author::Channel(user) if tenant.describes_people() => QueuedAuthor::Ref(user.to_author()),
         Author::Channel(user) => {
             let bare = ChannelUser::new(user.id.kind, user.id.id());
             let bare = bare.map(|bare| bare.with_shared(user.shared()));
-            QueuedAuthor::Ref(author_ref(bare.as_ref().unwrap_or(user)))
+            QueuedAuthor::Ref(bare.as_ref().unwrap_or(user).to_author())
         }
     }
 }
