@@ -16,7 +16,7 @@ const LEAST: u32 = 100;
 /// person's counters. The first append that is seen ends that.
 const ALONE: u32 = 10;
 /// Appends that take this many times what they take between chunks are hurt by the chunk.
-const HURT: f64 = 2.0;
+const HURT: f64 = 1.5;
 
 /// Chunk size and rest, from what was seen so far.
 #[derive(Debug)]
