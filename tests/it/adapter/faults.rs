@@ -10,12 +10,12 @@ use throughline_durable_history::{
     Backoff, ConversationHistory, DurableConversationHistory, FinishedTurn, HistoryConfig,
     TurnContext,
 };
-use throughline_platform_identity::PlatformIdentity as _;
+use throughline_platform_identity::{ChannelUser, PlatformIdentity as _, PlatformKind};
 use throughline_tests::{Fault, FaultProxy, World, recent_texts};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::channel::{acme, client, metric, mina, parts};
+use super::channel::{acme, client, metric, parts};
 use super::outbox;
 
 const FAULTS: [Fault; 8] = [
@@ -33,6 +33,8 @@ const FAULTS: [Fault; 8] = [
 ];
 
 const SCOPES: i64 = 20;
+/// Who takes turns: together they say more than a tenant keeps for one person.
+const SPEAKERS: [&str; 2] = ["42", "43"];
 /// How long the line is broken each time, and whole after it: what is said meanwhile has room to wait.
 const FAULT: Duration = Duration::from_millis(625);
 /// Room for what half a minute of broken line leaves behind; what is dropped has a test of its own.
@@ -52,6 +54,10 @@ struct Seen {
     stolen: Vec<Duration>,
     most_entries: f64,
     most_bytes: f64,
+}
+
+fn speaker(id: &str) -> ChannelUser {
+    ChannelUser::new(PlatformKind::TelegramChat, id).expect("a plain id")
 }
 
 fn percentile(times: &mut [Duration], percent: usize) -> Duration {
@@ -76,7 +82,8 @@ async fn talk(
     stop: &CancellationToken,
 ) -> Seen {
     let began_ms = SystemClock.now().as_millis() - 3_600_000;
-    let context = TurnContext::of(acme()).said_by(mina());
+    let contexts = SPEAKERS.map(|id| TurnContext::of(acme()).said_by(speaker(id)));
+    let mut contexts = contexts.iter().cycle();
     let mut pace = interval(PACE);
     pace.set_missed_tick_behavior(MissedTickBehavior::Burst);
     let mut seen = Seen::default();
@@ -96,6 +103,7 @@ async fn talk(
             history.append(&scope, turn);
             start.elapsed()
         };
+        let context = contexts.next().expect("an endless round");
         seen.took.push(context.clone().enter(append).await);
         seen.stolen.push(stolen());
         seen.turns += 1;
@@ -115,11 +123,11 @@ fn resident_kib() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// The numbers stored for Mina, oldest first, once the outbox is empty.
-async fn stored(world: &World, turns: usize) -> Vec<i64> {
+/// The numbers stored for a speaker, oldest first, once the outbox is empty.
+async fn stored(world: &World, speaker: ChannelUser, turns: usize) -> Vec<i64> {
     let direct = client(&world.service.url(), world.acme.key());
-    let found = direct.lookup(&acme(), &mina().id).await.expect("reads");
-    let user = found.expect("she was seen").to_string();
+    let found = direct.lookup(&acme(), &speaker.id).await.expect("reads");
+    let user = found.expect("they were seen").to_string();
     let deadline = Instant::now() + Duration::from_mins(1);
     loop {
         // What the adapter left with the service while the line lost its answers.
@@ -200,7 +208,11 @@ async fn faults(rounds: usize) {
     }
 
     let turns = usize::try_from(seen.turns).expect("positive");
-    let numbers = stored(&world, turns).await;
+    let mut numbers = Vec::new();
+    for (place, id) in SPEAKERS.into_iter().enumerate() {
+        let said = (turns - place).div_ceil(SPEAKERS.len());
+        numbers.extend(stored(&world, speaker(id), said).await);
+    }
     let mut scopes: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for number in &numbers {
         scopes.entry(number % SCOPES).or_default().push(*number);
@@ -211,7 +223,6 @@ async fn faults(rounds: usize) {
             "scope {scope} is out of order: {numbers:?}"
         );
     }
-    let mut numbers = numbers;
     numbers.sort_unstable();
     assert_eq!(numbers, (0..seen.turns).collect::<Vec<_>>());
 }
