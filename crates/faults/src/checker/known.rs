@@ -81,6 +81,22 @@ impl<'a> Known<'a> {
         fate
     }
 
+    /// Whether no read may have shown it: every attempt was refused. `gone` says that it is not there any
+    /// more: of a person who was erased meanwhile it can have been there before, as when the answer to its
+    /// commit was lost and whoever asked again came after the erasure.
+    pub(super) fn never_stored(&self, turn: &Turn<'a>) -> bool {
+        let erased_meanwhile = |answered: Moment| {
+            self.erasures(turn).any(|erasure| {
+                erasure.sent < answered && erasure.done.is_none_or(|done| turn.first_sent() < done)
+            })
+        };
+        turn.refused()
+            && !turn.attempts.iter().any(|attempt| {
+                matches!(&attempt.outcome, Outcome::Refused(code) if code == "gone")
+                    && erased_meanwhile(attempt.answered)
+            })
+    }
+
     /// A moment of the round by the machine's clock, in microseconds since the epoch.
     pub(super) fn wall(&self, moment: Moment) -> i64 {
         let micros = i64::try_from(moment.as_micros()).unwrap_or(i64::MAX);
@@ -143,5 +159,25 @@ impl<'a> Turn<'a> {
         self.attempts
             .iter()
             .all(|attempt| matches!(attempt.outcome, Outcome::Refused(_)))
+    }
+
+    /// Every attempt with its times, as evidence.
+    pub(super) fn attempts_in_short(&self) -> String {
+        let attempts: Vec<String> = self
+            .attempts
+            .iter()
+            .map(|attempt| {
+                let outcome = match &attempt.outcome {
+                    Outcome::Stored { seq, duplicate, .. } => {
+                        format!("stored at {seq:?}, duplicate {duplicate}")
+                    }
+                    Outcome::Queued => "queued".to_owned(),
+                    Outcome::Refused(code) => format!("refused: {code}"),
+                    Outcome::Unknown(why) => format!("unknown: {why}"),
+                };
+                format!("{:?} to {:?} {outcome}", attempt.sent, attempt.answered)
+            })
+            .collect();
+        attempts.join("; ")
     }
 }

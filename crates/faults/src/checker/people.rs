@@ -156,7 +156,7 @@ fn bounds(
             && turn.ends().is_none()
             && since.is_none_or(|(_, done)| done.is_some_and(|done| done < turn.first_sent()));
         let possible = turn.first_sent() < done
-            && !turn.refused()
+            && !known.never_stored(turn)
             && since.is_none_or(|(began, _)| turn.acknowledged().is_none_or(|known| known > began));
         least += u64::from(certain);
         most += u64::from(possible || certain);

@@ -64,7 +64,10 @@ fn shown_wrongly(known: &Known<'_>, read: &Reading, shown: &Shown) -> Option<Str
     }
     match known.fate(turn) {
         Fate::Erased(done) if done < read.sent => Some(format!("shows an erased turn: {text}")),
-        _ if turn.refused() => Some(format!("shows a refused turn: {text}")),
+        _ if known.never_stored(turn) => Some(format!(
+            "shows a refused turn: {text} ({})",
+            turn.attempts_in_short()
+        )),
         _ => None,
     }
 }

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::history::Outcome;
-
 use super::known::{Fate, Key, Known, Turn};
 use super::{Broken, Promise};
 
@@ -142,27 +140,12 @@ pub(super) fn order(known: &Known<'_>, broken: &mut Vec<Broken>) {
 
 /// The evidence with every attempt in short.
 fn of(promise: Promise, key: Key<'_>, what: &str, turn: &Turn<'_>) -> Broken {
-    let attempts: Vec<String> = turn
-        .attempts
-        .iter()
-        .map(|attempt| {
-            let outcome = match &attempt.outcome {
-                Outcome::Stored { seq, duplicate, .. } => {
-                    format!("stored at {seq:?}, duplicate {duplicate}")
-                }
-                Outcome::Queued => "queued".to_owned(),
-                Outcome::Refused(code) => format!("refused: {code}"),
-                Outcome::Unknown(why) => format!("unknown: {why}"),
-            };
-            format!("{:?} to {:?} {outcome}", attempt.sent, attempt.answered)
-        })
-        .collect();
     let evidence = format!(
         "{} {} {} {what} ({})",
         key.0,
         turn.person(),
         key.1,
-        attempts.join("; ")
+        turn.attempts_in_short()
     );
     Broken::new(promise, evidence)
 }

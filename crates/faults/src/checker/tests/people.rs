@@ -72,3 +72,32 @@ fn drifted_counters_a_false_receipt_and_a_second_user_are_found() {
     });
     assert_eq!(second, [Promise::OnePerson]);
 }
+
+/// Whoever asked what became of a commit, and came after the erasure, is told that the turn is gone.
+#[test]
+fn what_is_gone_with_its_person_may_have_been_there_before_the_erasure() {
+    let told = |code: &str, sent: u64, shown_at: u64| {
+        let (code, k6) = (code.to_owned(), shown("otto", "k6", 4));
+        changed(move |history, _| {
+            let answer = Outcome::Refused(code);
+            history
+                .appends
+                .push(append("otto", "k6", (sent, 700), answer));
+            let both = vec![k6, shown("otto", "k5", 3)];
+            history.reads.push(read(Some("otto"), shown_at, both));
+            history.erasures[0].receipt = Some(2);
+        })
+    };
+    assert_eq!(told("gone", 350, 400), []);
+    assert_eq!(
+        told("unavailable", 350, 400),
+        [Promise::Read, Promise::Receipt]
+    );
+    assert_eq!(told("gone", 550, 600), [Promise::Read, Promise::Receipt]);
+    let still_there = changed(|history, store| {
+        let gone = Outcome::Refused("gone".to_owned());
+        history.appends.push(append("otto", "k6", (350, 700), gone));
+        store.rows.push(row("otto", "k6", 4, 8));
+    });
+    assert!(still_there.contains(&Promise::Refused), "{still_there:?}");
+}
