@@ -9,6 +9,7 @@ mod logs;
 mod outage;
 mod queue;
 mod redaction;
+mod remembered;
 mod replicas;
 mod schema;
 mod shutdown;

@@ -9,7 +9,7 @@ use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::request::Parts;
 use throughline_conversation_memory::{
     AppendError, Appended, Audit, ChannelScope, Limit, MemoryError, NewTurn, NotKept, Outbox,
-    QueuedAppend, RecentPage, RecentQuery, Turn, Usage,
+    QueuedAppend, ReadVersion, RecentPage, RecentQuery, Turn, Usage,
 };
 use throughline_domain::{
     Actor, Clock, Ids, KeyId, MergeId, ReviewId, TenantId, Timestamp, UserId,
@@ -142,6 +142,14 @@ impl Tenant {
         query: &RecentQuery,
     ) -> Result<RecentPage, MemoryError> {
         self.capabilities.memory.recent(&self.id, user, query).await
+    }
+
+    pub(crate) async fn read_version(
+        &self,
+        user: UserId,
+    ) -> Result<Option<ReadVersion>, MemoryError> {
+        let memory = &self.capabilities.memory;
+        memory.read_version(&self.id, user).await
     }
 
     pub(crate) async fn history(

@@ -21,6 +21,7 @@ mod gate;
 mod observe;
 mod openapi;
 mod operation;
+mod pages;
 mod path;
 mod query;
 mod rate_limit;

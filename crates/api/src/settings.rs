@@ -40,6 +40,8 @@ pub struct Settings {
     pub key_outage: Duration,
     /// How long an unknown key is remembered, at most 1 s.
     pub unknown_key_cache: Duration,
+    /// The most bytes of answers with recent turns that are remembered; zero remembers none.
+    pub read_cache: usize,
     /// The rules of a tenant that is made without rules of its own.
     pub new_tenants: TenantConfig,
 }
@@ -57,6 +59,7 @@ impl Default for Settings {
             key_cache: Duration::from_secs(5),
             key_outage: Duration::from_hours(1),
             unknown_key_cache: Duration::from_secs(1),
+            read_cache: 64 * 1024 * 1024,
             new_tenants: TenantConfig::default(),
         }
     }

@@ -8,6 +8,7 @@ use throughline_domain::{Clock, Ids};
 use throughline_tenancy::TenantConfig;
 
 use crate::counters::Counters;
+use crate::pages::Pages;
 use crate::{Capabilities, Draining, Settings, StoreHealth};
 
 /// The router's state.
@@ -21,6 +22,7 @@ pub(crate) struct Inner {
     pub(crate) metrics_open: bool,
     pub(crate) new_tenants: TenantConfig,
     pub(crate) counters: Counters,
+    pub(crate) pages: Pages,
     pub(crate) registry: Registry,
     pub(crate) draining: Draining,
     pub(crate) store: Arc<dyn StoreHealth>,
@@ -42,6 +44,7 @@ impl Shared {
             metrics_open: settings.metrics_open,
             new_tenants: settings.new_tenants.clone(),
             counters: Counters::register(registry, Arc::clone(&capabilities.appends))?,
+            pages: Pages::new(settings.read_cache, registry)?,
             registry: registry.clone(),
             draining,
             store: Arc::clone(&capabilities.store),

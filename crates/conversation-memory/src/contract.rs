@@ -18,6 +18,7 @@ mod pending;
 mod raw_reads;
 mod recent;
 mod redaction_queue;
+mod remembered;
 mod restamping;
 mod retention;
 mod sample;
@@ -57,6 +58,7 @@ pub use pending::*;
 pub use raw_reads::*;
 pub use recent::*;
 pub use redaction_queue::*;
+pub use remembered::*;
 pub use restamping::*;
 pub use retention::*;
 pub use trimming::*;
@@ -149,6 +151,9 @@ macro_rules! conversation_memory_contract {
             history_keeps_the_latest_turns
             scopes_that_look_alike_are_different_scopes
             an_unseen_scope_reads_as_empty
+            a_page_that_changed_is_never_taken_for_fresh
+            a_page_that_did_not_change_stays_fresh
+            a_version_belongs_to_its_tenant
             a_key_belongs_to_its_tenant
             a_user_of_one_tenant_is_nobody_in_another
             a_scope_belongs_to_its_tenant
@@ -302,6 +307,7 @@ mod tests {
             include_str!("contract/raw_reads.rs"),
             include_str!("contract/recent.rs"),
             include_str!("contract/redaction_queue.rs"),
+            include_str!("contract/remembered.rs"),
             include_str!("contract/leases.rs"),
             include_str!("contract/restamping.rs"),
             include_str!("contract/retention.rs"),

@@ -55,7 +55,7 @@ pub use outbox::{
 pub use queue::{AppendQueue, NotKept};
 pub use queued_append::{QueuedAppend, QueuedAuthor};
 pub use raw_reads::RawReads;
-pub use read::{Limit, Position, RecentPage, RecentQuery, Usage};
+pub use read::{Freshness, Limit, Position, ReadVersion, RecentPage, RecentQuery, Usage};
 pub use redaction::{ContentForm, MaskedContent, Redaction};
 pub use redaction_queue::{Backlog, Due, RedactionQueue, Seen, Settlement};
 pub use retention::{
@@ -104,6 +104,17 @@ pub trait ConversationMemory: Send + Sync {
         user: UserId,
         query: &RecentQuery,
     ) -> Result<RecentPage, MemoryError>;
+
+    /// What a remembered page of [`recent`](Self::recent) is compared with: as exact as a read, and far
+    /// cheaper. `None` for an unknown user or tenant, and where a provider has none: then it is read.
+    async fn read_version(
+        &self,
+        tenant: &TenantId,
+        user: UserId,
+    ) -> Result<Option<ReadVersion>, MemoryError> {
+        let _ = (tenant, user);
+        Ok(None)
+    }
 
     /// The latest turns of one channel scope, whoever wrote them, oldest first; those before the last
     /// [`clear`](Self::clear) are left out.

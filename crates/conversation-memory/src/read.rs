@@ -1,6 +1,6 @@
 //! What a reader asks for and gets.
 
-use throughline_domain::{Timestamp, TurnId};
+use throughline_domain::{Timestamp, TurnId, UserId};
 
 use crate::{CanvasSessionId, ChannelKind, Turn};
 
@@ -65,6 +65,30 @@ pub struct RecentPage {
     /// Turns that the query asks for, on whatever page, and that are left out because nobody has
     /// scanned them yet; counted up to the limit (T-07).
     pub pending_excluded: u32,
+    /// Until when the same question would get the same page, for whoever wants to remember it; `None`
+    /// when it must not be remembered.
+    pub fresh: Option<Freshness>,
+}
+
+/// What everything that changes a person's page changes: while it stays equal, a page read at it is what
+/// a read would give, but for what ends by the clock ([`Freshness::until`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadVersion {
+    /// Whose turns they are: the survivor of a merge.
+    pub user: UserId,
+    /// Counts the changes of that person's turns.
+    pub changes: u64,
+    /// Counts the changes of the tenant's rules.
+    pub rules: u64,
+}
+
+/// How long a page may be remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Freshness {
+    /// What it was read at, of one moment with its turns.
+    pub version: ReadVersion,
+    /// The first of its turns ends then.
+    pub until: Timestamp,
 }
 
 /// How much is stored for a user.

@@ -4,6 +4,7 @@ mod append;
 mod clear;
 mod history;
 mod raw_reads;
+mod read_version;
 mod recent;
 pub(crate) mod turn;
 mod usage;
@@ -11,7 +12,7 @@ mod usage;
 use async_trait::async_trait;
 use throughline_conversation_memory::{
     AppendError, Appended, ChannelScope, ConversationMemory, Limit, MemoryError, NewTurn,
-    RecentPage, RecentQuery, Turn, Usage,
+    ReadVersion, RecentPage, RecentQuery, Turn, Usage,
 };
 use throughline_domain::{TenantId, UserId};
 
@@ -27,6 +28,7 @@ pub(crate) use self::append::{
 pub(crate) use self::clear::EXISTS;
 
 pub(crate) static FOR_TENANT: &[&ForTenant] = &[
+    &read_version::READ_VERSION,
     &recent::RECENT,
     &recent::RECENT_RAW,
     &history::HISTORY,
@@ -58,6 +60,14 @@ impl ConversationMemory for PostgresStore {
         query: &RecentQuery,
     ) -> Result<RecentPage, MemoryError> {
         recent::recent(self, tenant, user, query).await
+    }
+
+    async fn read_version(
+        &self,
+        tenant: &TenantId,
+        user: UserId,
+    ) -> Result<Option<ReadVersion>, MemoryError> {
+        read_version::read_version(self, tenant, user).await
     }
 
     async fn history(

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use prometheus::Registry;
 use throughline_conversation_memory::{
-    AppendError, Appended, Cause, ChannelScope, ConversationMemory, Limit, MemoryError, NewTurn,
-    Outbox, RecentPage, RecentQuery, Redaction, RedactionQueue, RedactionState, RejectReason, Seen,
-    Settlement, Turn, Usage,
+    AppendError, Appended, Cause, ChannelScope, ConversationMemory, Freshness, Limit, MemoryError,
+    NewTurn, Outbox, ReadVersion, RecentPage, RecentQuery, Redaction, RedactionQueue,
+    RedactionState, RejectReason, Seen, Settlement, Turn, Usage,
 };
 use throughline_domain::{Clock, Ids, TenantId, UserId};
 use throughline_redaction::InvalidSpans;
@@ -171,11 +171,22 @@ impl ConversationMemory for RedactedMemory {
         let page = self.inner.recent(tenant, user, query).await?;
         let (turns, left_out) = self.mask(tenant, page.turns, &rules).await;
         let pending_excluded = page.pending_excluded.saturating_add(left_out);
+        // Masks are worn by the rules of this moment; what could not be masked may be masked later.
+        let masked_by = |fresh: &Freshness| left_out == 0 && fresh.version.rules == rules.revision;
         Ok(RecentPage {
             turns,
             next: page.next,
             pending_excluded,
+            fresh: page.fresh.filter(masked_by),
         })
+    }
+
+    async fn read_version(
+        &self,
+        tenant: &TenantId,
+        user: UserId,
+    ) -> Result<Option<ReadVersion>, MemoryError> {
+        self.inner.read_version(tenant, user).await
     }
 
     async fn history(

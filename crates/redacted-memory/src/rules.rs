@@ -21,6 +21,8 @@ pub struct Rules {
     pub mode: RedactionMode,
     /// What is masked, and how it looks.
     pub masks: MaskPolicy,
+    /// Which of the tenant's configurations says so.
+    pub revision: u64,
 }
 
 /// Where rules come from.
@@ -65,6 +67,7 @@ impl Configured {
             Arc::new(Rules {
                 mode: tenant.config.redaction_mode,
                 masks: MaskPolicy::default().styled(style),
+                revision: tenant.config_revision,
             })
         }))
     }

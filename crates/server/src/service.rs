@@ -139,6 +139,7 @@ fn api_settings(settings: &Settings) -> throughline_api::Settings {
         }),
         metrics_token: settings.metrics_token.clone(),
         metrics_open: settings.listen.ip().is_loopback(),
+        read_cache: settings.read_cache.0,
         key_cache: settings.key_cache.0,
         key_outage: settings.key_outage.0,
         new_tenants: new_tenant_config(settings),

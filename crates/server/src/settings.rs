@@ -80,6 +80,9 @@ declare::settings! {
         rate_limit: Rate = Some("2000"), "";
         /// Requests of one key at once before the rate counts.
         rate_burst: Between<1, 1_000_000> = Some("4000"), "";
+        /// The most memory for answers with recent turns, which are served again while the database says
+        /// that nothing they show has changed; 1KiB remembers next to none.
+        read_cache: ByteSize = Some("64MiB"), "";
         /// How long a key that was found valid is remembered, at most 5s: so long a key that another
         /// process revoked may still be honoured.
         key_cache: Span<0, 5_000> = Some("5s"), "";

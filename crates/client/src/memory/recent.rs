@@ -47,6 +47,7 @@ async fn page(
         turns: turns.map_err(|fault| answer.unreadable(fault))?,
         next,
         pending_excluded: read.pending_excluded,
+        fresh: None,
     };
     leave_out_before(query.since, &mut page);
     Ok(page)

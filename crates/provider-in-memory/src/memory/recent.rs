@@ -119,6 +119,8 @@ impl Found {
             next: last.map(|row| row.position()),
             turns: self.rows.iter().map(|row| row.to_turn()).collect(),
             pending_excluded: self.pending,
+            // Reading the maps again costs no more than asking whether they have changed.
+            fresh: None,
         }
     }
 }

@@ -10,6 +10,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
+use super::read_version::fresh;
 use super::turn::turns;
 use crate::error::StoreError;
 use crate::row::{Reader, bigint, uuid};
@@ -50,7 +51,15 @@ pub(super) async fn recent(
 ) -> Result<RecentPage, MemoryError> {
     let asked = Asked::new(user, query, store.clock.now());
     let rows = store.sessions.query(tenant, &RECENT, &asked.params()).await;
-    page(&rows.map_err(StoreError::memory)?, tenant, user, query)
+    let rows = rows.map_err(StoreError::memory)?;
+    let page = page(&rows, tenant, user, query)?;
+    // Turns that wait for a scan end by the clock too, and no turn of the page tells when.
+    let waits = page.pending_excluded > 0;
+    let fresh = fresh(&rows).map_err(StoreError::memory)?;
+    Ok(RecentPage {
+        fresh: fresh.filter(|_| !waits),
+        ..page
+    })
 }
 
 /// The parameters of a page.
@@ -127,5 +136,6 @@ pub(super) fn page(
         turns,
         next,
         pending_excluded,
+        fresh: None,
     })
 }

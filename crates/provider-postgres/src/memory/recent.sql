@@ -2,6 +2,15 @@
 -- One row for a tenant that exists, even if nothing else does: "nothing said" and "no such tenant"
 -- differ. Days are 24 hours whatever the session's time zone.
 select
+    coalesce(u.merged_into, u.user_id) as whose,
+    -- Of the same moment as the turns: what a remembered page is compared with (docs/adr/0042).
+    case when u.merged_into is null then u.version else (
+        select r.version
+        from users r
+        where r.tenant_id = $1
+        and r.user_id = u.merged_into
+    ) end as changes,
+    t.config_revision,
     p.pending,
     m.*
 from tenants t
@@ -55,7 +64,11 @@ left join lateral (
         x.redaction_metadata::text as redaction_metadata,
         x.detector_version,
         x.content_form,
-        x.created_at
+        x.created_at,
+        least(
+            x.expires_at,
+            x.created_at + (t.config ->> 'ttl_days')::integer * interval '24 hours'
+        ) as ends_at
     from cross_channel_messages x
     where x.tenant_id = $1
     and x.user_id = coalesce(u.merged_into, $2)

@@ -7,6 +7,7 @@ use throughline_conversation_memory::{
     Chunk, ConversationMemory as _, Redaction, RedactionQueue as _, Restamp, Retention as _,
 };
 use throughline_domain::UserId;
+use throughline_platform_identity::{ChannelUser, PlatformIdentity as _, PlatformKind};
 
 use super::scratch::Scratch;
 
@@ -59,4 +60,19 @@ async fn a_moved_end_raises_the_version_of_its_person() {
     assert_eq!(version(&scratch, mina), before + 1);
     scratch.store.restamp(&acme, week, chunk).await.unwrap();
     assert_eq!(version(&scratch, mina), before + 1);
+}
+
+/// T-05: what came through it leaves the person's page at that moment, with nothing written to a turn.
+#[tokio::test]
+async fn a_channel_user_who_turns_out_to_be_a_group_raises_the_version_once() {
+    let scratch = Scratch::new().await;
+    let acme = scratch.tenant("acme", 90).await;
+    let group = ChannelUser::new(PlatformKind::TelegramChat, "-100").unwrap();
+    let user = scratch.store.resolve(&acme, &group).await.unwrap().user_id;
+    let before = version(&scratch, user);
+    let shared = group.with_shared(true);
+    scratch.store.resolve(&acme, &shared).await.unwrap();
+    assert_eq!(version(&scratch, user), before + 1);
+    scratch.store.resolve(&acme, &shared).await.unwrap();
+    assert_eq!(version(&scratch, user), before + 1);
 }

@@ -1,5 +1,6 @@
 //! `DELETE /v1/tenants/{tenant}/users/{user_id}?dry_run=`
 
+use axum::extract::State;
 use throughline_erasure::Mode;
 use throughline_wire::{Place, Problem, ReceiptAnswer};
 
@@ -7,16 +8,21 @@ use crate::caller::{Operator, Tenant};
 use crate::failure::Failure;
 use crate::path::PathUser;
 use crate::query::Query;
+use crate::shared::Shared;
 
 /// Forgets the person behind the id everywhere, or with `dry_run=true` only counts.
 pub(crate) async fn erase(
     operator: Operator,
     tenant: Tenant,
     PathUser(user): PathUser,
+    State(shared): State<Shared>,
     query: Query,
 ) -> Result<axum::Json<ReceiptAnswer>, Failure> {
     let mode = mode(&query)?;
-    let receipt = operator.erase(tenant.id(), user, mode).await?;
+    let receipt = operator.erase(tenant.id(), user, mode).await;
+    // Even when the answer was lost.
+    shared.pages.forget(tenant.id());
+    let receipt = receipt?;
     if mode == Mode::Erase {
         // Without the user's id: the log would keep what was just forgotten.
         tracing::info!(
