@@ -19,11 +19,11 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Starts `serve` on that database, or takes the one that the plan names.
+    /// Starts `serve` on that database with these settings besides, or takes the one that the plan names.
     pub(crate) async fn start(
         plan: &Plan,
         database_url: &str,
-        limited: bool,
+        settings: &[(&str, &str)],
     ) -> Result<Self, BenchError> {
         if let Some(url) = &plan.service_url {
             let address = url
@@ -49,7 +49,7 @@ impl Service {
             .env("CCM_LOG_FILTER", "warn")
             // A sweep is asked for and waited for.
             .env("CCM_REQUEST_TIMEOUT", "10m")
-            .env("CCM_RATE_LIMIT", if limited { "2000" } else { "off" })
+            .envs(settings.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());

@@ -41,6 +41,7 @@ pub(crate) struct Stage {
     pub(crate) programs: Programs,
     /// The first 64 are of different tenants, and so on.
     pub(crate) people: Vec<Person>,
+    url: String,
     /// Last, so that it outlives what is connected to it.
     server: Option<Server>,
 }
@@ -63,7 +64,7 @@ impl Stage {
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(SystemIds));
         let store = PostgresStore::connect(config, clock, ids, &registry)?;
         let programs = Programs::at(&url)?;
-        let service = Service::start(plan, &url, limited).await?;
+        let service = Service::start(plan, &url, &[limit(limited)]).await?;
         let people = people(&store).await?;
         programs.psql(baseline::TABLES).await?;
         Ok(Self {
@@ -71,8 +72,16 @@ impl Stage {
             store,
             programs,
             people,
+            url,
             server,
         })
+    }
+
+    /// Another service on the same database, one that reads a page for each question. Of a service that
+    /// the plan names it is the same one.
+    pub(crate) async fn forgetful(&self, plan: &Plan) -> Result<Service, BenchError> {
+        let settings = [limit(false), ("CCM_READ_CACHE", "1KiB")];
+        Service::start(plan, &self.url, &settings).await
     }
 
     /// What the load is told of the database: settings that decide about durability and speed.
@@ -99,6 +108,10 @@ impl Stage {
         let gone = "drop schema throughline_bench cascade;";
         self.programs.psql(gone).await.map(|_| ())
     }
+}
+
+fn limit(limited: bool) -> (&'static str, &'static str) {
+    ("CCM_RATE_LIMIT", if limited { "2000" } else { "off" })
 }
 
 /// Room for a million turns, as an operator would give it; nothing that a crash could tell.

@@ -37,10 +37,13 @@ pub(super) async fn run(bench: &mut Bench<'_>) -> Result<(), BenchError> {
         Series::new("append, 20 turns"),
         Series::new("append, 10,000 turns"),
     ];
+    // How many turns a page is read from is seen where it is read.
+    let forgetful = bench.stage.forgetful(bench.plan).await?;
+    let address = &forgetful.address;
     for round in 0..bench.plan.rounds() {
         bench.round(round);
-        reads[0].push(read(bench, CALLERS, &few_request, false).await?);
-        reads[1].push(read(bench, CALLERS, &many_request, false).await?);
+        reads[0].push(read(bench, address, CALLERS, &few_request, false).await?);
+        reads[1].push(read(bench, address, CALLERS, &many_request, false).await?);
         appends[0].push(bench.http(1, &few).await?);
         appends[1].push(bench.http(1, &many).await?);
     }

@@ -1,4 +1,5 @@
-//! The latest 20 turns, nine reads of ten for a tenth of the users, beside the same select.
+//! The latest 20 turns, nine reads of ten for a tenth of the users, beside the same select; from what is
+//! remembered, and from a service that remembers nothing.
 
 use std::sync::Arc;
 
@@ -23,12 +24,16 @@ pub(super) async fn run(bench: &mut Bench<'_>) -> Result<(), BenchError> {
         .map(|clients| Series::new(format!("pgbench select, {clients} clients")))
         .into();
     let mut http = Series::new("http, 64 callers");
+    let mut anew = Series::new("http, 64 callers, each page read");
+    let forgetful = bench.stage.forgetful(bench.plan).await?;
+    let remembering = bench.stage.service.address.clone();
     for round in 0..bench.plan.rounds() {
         bench.round(round);
         for (series, clients) in sql.iter_mut().zip([2, 8, 64]) {
             series.push(bench.pgbench(&script, clients).await?);
         }
-        http.push(read(bench, CALLERS, &requests, true).await?);
+        http.push(read(bench, &remembering, CALLERS, &requests, true).await?);
+        anew.push(read(bench, &forgetful.address, CALLERS, &requests, true).await?);
     }
     let report = &mut bench.report;
     let most = best(&[&sql[0], &sql[1], &sql[2]]);
@@ -44,8 +49,14 @@ pub(super) async fn run(bench: &mut Bench<'_>) -> Result<(), BenchError> {
         &sql[2],
         Bound::None,
     );
+    report.compare(
+        "remembered pages / each page read",
+        &http,
+        &anew,
+        Bound::AtLeast(1.5),
+    );
     report.note(format!("{} turns, {users} users", users * TURNS));
-    report.series.extend(sql.into_iter().chain([http]));
+    report.series.extend(sql.into_iter().chain([http, anew]));
     Ok(())
 }
 
@@ -60,13 +71,13 @@ pub(super) fn requests(bench: &Bench<'_>, users: usize) -> Arc<Vec<String>> {
 
 pub(super) async fn read(
     bench: &Bench<'_>,
+    address: &str,
     callers: usize,
     requests: &Arc<Vec<String>>,
     skewed: bool,
 ) -> Result<Samples, BenchError> {
     let mut all = Vec::with_capacity(callers);
     for number in 0..callers {
-        let address = &bench.stage.service.address;
         all.push(HttpRecent::new(address, requests.clone(), skewed, number).await?);
     }
     Ok(closed_loop(all, bench.plan.each(), None).await?.0)
