@@ -6,6 +6,7 @@ mod contract;
 mod erasure_catalogue;
 mod fault_proxy;
 mod fence;
+mod index_cost;
 mod measured;
 mod merging;
 mod migrating;
