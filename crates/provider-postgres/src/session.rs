@@ -137,8 +137,8 @@ impl Session<'_> {
         if self.sessions.mode == StatementMode::Unnamed || !plans_are_old(used) {
             return self.control("begin", begin).await;
         }
-        let discard = self.control("begin", "discard plans");
-        let (discarded, begun) = tokio::join!(discard, self.control("begin", begin));
+        let anew = self.control("begin", "discard plans");
+        let (discarded, begun) = tokio::join!(anew, self.control("begin", begin));
         discarded.and(begun)
     }
 
