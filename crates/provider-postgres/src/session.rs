@@ -132,13 +132,13 @@ impl Session<'_> {
     /// as large as its plan knows, until that is far too seldom to matter.
     pub(crate) async fn begin_at_once(&self) -> Result<(), StoreError> {
         self.unfinished.fetch_add(1, Ordering::Relaxed);
-        let begin = "begin isolation level read committed; set local lock_timeout = '50ms'";
+        let opening = "begin isolation level read committed; set local lock_timeout = '50ms'";
         let used = Object::metrics(self.connection()).recycle_count;
         if self.sessions.mode == StatementMode::Unnamed || !plans_are_old(used) {
-            return self.control("begin", begin).await;
+            return self.control("begin", opening).await;
         }
         let anew = self.control("begin", "discard plans");
-        let (discarded, begun) = tokio::join!(anew, self.control("begin", begin));
+        let (discarded, begun) = tokio::join!(anew, self.control("begin", opening));
         discarded.and(begun)
     }
 

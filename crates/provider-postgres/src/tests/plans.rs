@@ -216,3 +216,25 @@ async fn append_at_once_reads_by_keys_in_an_empty_database_too() {
     }
     assert!(!plan.contains("Seq Scan"), "{plan}");
 }
+
+#[tokio::test]
+async fn the_sweep_finds_what_has_ended_by_its_index() {
+    let (_database, client) = filled().await;
+    let arguments = "'t1', '2023-11-04', 1000, '2024-02-01'";
+    let plan = plan(&client, "gc_ended", arguments).await;
+    assert_indexed(&plan, &["cross_channel_messages_end"]);
+}
+
+/// Each turn pays for every index (docs/adr/0046): one that no plan here reads by has to go.
+#[tokio::test]
+async fn every_index_of_the_turns_has_a_plan_that_reads_by_it() {
+    let (_database, client) = filled().await;
+    let sql = "select i.indexrelid::regclass::text from pg_index i \
+               where i.indrelid = 'cross_channel_messages'::regclass";
+    let indexes = client.query(sql, &[]).await.unwrap();
+    assert!(indexes.len() >= 7);
+    for index in indexes {
+        let quoted = format!("\"{}\"", index.get::<_, String>(0));
+        assert!(include_str!("plans.rs").contains(&quoted), "{quoted}");
+    }
+}
