@@ -11,6 +11,9 @@ use throughline_wire::{Code, Problem, from_json, from_json_with_source};
 use crate::failure::Failure;
 use crate::shared::Shared;
 
+/// Room for an empty body and some white space.
+const EMPTY_AT_MOST: usize = 64;
+
 /// A decoded body.
 pub(crate) struct Json<T>(pub(crate) T);
 
@@ -32,6 +35,28 @@ impl<T: DeserializeOwned> FromRequest<Shared> for SourcedJson<T> {
         decoded(request, shared, from_json_with_source)
             .await
             .map(Self)
+    }
+}
+
+/// A call that takes no body, and has none: what somebody writes there, a rehearsal perhaps, would be
+/// ignored by a call that deletes. An empty object asks for nothing.
+pub(crate) struct NoBody;
+
+impl FromRequest<Shared> for NoBody {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, shared: &Shared) -> Result<Self, Failure> {
+        let refused = || {
+            let detail = "this call takes no body; send what it knows as parameters (docs/api.md)";
+            Failure::new(Code::InvalidRequest, detail)
+        };
+        let read = read(request.into_body(), EMPTY_AT_MOST);
+        let read = tokio::time::timeout(shared.body_timeout, read).await;
+        let bytes = read.map_err(|_| refused())?.map_err(|_| refused())?;
+        match bytes.trim_ascii() {
+            b"" | b"{}" => Ok(Self),
+            _ => Err(refused()),
+        }
     }
 }
 

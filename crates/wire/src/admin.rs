@@ -6,6 +6,7 @@ use throughline_domain::{Actor, KeyId, TenantId, TextFault, Timestamp, check_tex
 use throughline_tenancy::{KeyRecord, MintedKey, NewKey, Scope, Scopes, Tenant, TenantConfig};
 use utoipa::ToSchema;
 
+use crate::decode::expected;
 use crate::{Code, Place, Problem, text_problem};
 
 const MAX_LABEL_BYTES: usize = 128;
@@ -54,14 +55,21 @@ pub fn merge_config(
                 "the configuration cannot be changed".to_owned(),
             ));
         };
-        if !fields.contains_key(name) {
+        let Some(former) = fields.get(name) else {
             let known: Vec<&str> = fields.keys().map(String::as_str).collect();
             let detail = format!("there is no such value; there are {}", known.join(", "));
             return Err(invalid(name, detail));
-        }
+        };
+        let numeric = former.is_number();
         fields.insert(name.clone(), value.clone());
-        config = serde_json::from_value(Value::Object(fields))
-            .map_err(|_| invalid(name, "the value has the wrong type".to_owned()))?;
+        config = serde_json::from_value(Value::Object(fields)).map_err(|error| {
+            let detail = if numeric {
+                "send a whole number that is not negative".to_owned()
+            } else {
+                expected(&error.to_string())
+            };
+            invalid(name, detail)
+        })?;
     }
     config.validate().map_err(|fault| {
         let name = fault.path.trim_start_matches('/');

@@ -68,7 +68,7 @@ fn problem(error: &serde_json::Error, pointer: Option<&str>) -> Problem {
 }
 
 /// What serde expected, without what it found: that is the caller's content.
-fn expected(text: &str) -> String {
+pub(crate) fn expected(text: &str) -> String {
     if text.starts_with("missing field") {
         let field = text.split('`').nth(1).unwrap_or_default();
         return format!("the field {field} is missing; add it");

@@ -5,6 +5,7 @@
 
 mod admin;
 mod authorisation;
+mod bodies;
 mod counters;
 mod documentation;
 mod doubles;

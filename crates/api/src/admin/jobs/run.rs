@@ -3,6 +3,7 @@
 use throughline_domain::TenantId;
 use throughline_wire::{Code, JobRunAnswer, Place, Problem};
 
+use crate::body::NoBody;
 use crate::caller::Operator;
 use crate::failure::Failure;
 use crate::path::PathJob;
@@ -15,6 +16,7 @@ pub(crate) async fn run(
     operator: Operator,
     PathJob(job): PathJob,
     query: Query,
+    _: NoBody,
 ) -> Result<axum::Json<JobRunAnswer>, Failure> {
     query.only(&["dry_run", "tenant"])?;
     let ask = JobAsk {

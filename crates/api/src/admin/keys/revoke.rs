@@ -2,6 +2,7 @@
 
 use throughline_wire::KeyAnswer;
 
+use crate::body::NoBody;
 use crate::caller::Operator;
 use crate::failure::Failure;
 use crate::path::{PathKey, PathTenant};
@@ -11,6 +12,7 @@ pub(crate) async fn revoke(
     operator: Operator,
     PathTenant(name): PathTenant,
     PathKey(key): PathKey,
+    _: NoBody,
 ) -> Result<axum::Json<KeyAnswer>, Failure> {
     let revoked = operator.tenancy().revoke_key(&name, key).await;
     // Even when the answer was lost: the key may be revoked.

@@ -2,6 +2,7 @@
 
 use throughline_wire::KeyAnswer;
 
+use crate::body::NoBody;
 use crate::caller::Operator;
 use crate::failure::Failure;
 use crate::path::PathKey;
@@ -10,6 +11,7 @@ use crate::path::PathKey;
 pub(crate) async fn revoke(
     operator: Operator,
     PathKey(key): PathKey,
+    _: NoBody,
 ) -> Result<axum::Json<KeyAnswer>, Failure> {
     let revoked = operator.tenancy().revoke_operator_key(key).await;
     // Even when the answer was lost: the key may be revoked.

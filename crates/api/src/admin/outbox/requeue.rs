@@ -2,6 +2,7 @@
 
 use throughline_wire::OutboxEntryAnswer;
 
+use crate::body::NoBody;
 use crate::caller::Operator;
 use crate::failure::Failure;
 use crate::path::{PathEntry, PathTenant};
@@ -11,6 +12,7 @@ pub(crate) async fn requeue(
     operator: Operator,
     PathTenant(name): PathTenant,
     PathEntry(id): PathEntry,
+    _: NoBody,
 ) -> Result<axum::Json<OutboxEntryAnswer>, Failure> {
     let entry = operator.outbox().requeue(&name, id).await?;
     let entry = super::known(entry)?;

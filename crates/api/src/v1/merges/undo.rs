@@ -2,6 +2,7 @@
 
 use throughline_wire::UndoneAnswer;
 
+use crate::body::NoBody;
 use crate::caller::{Operator, Tenant};
 use crate::failure::Failure;
 use crate::path::PathMerge;
@@ -11,6 +12,7 @@ pub(crate) async fn undo(
     operator: Operator,
     tenant: Tenant,
     PathMerge(merge): PathMerge,
+    _: NoBody,
 ) -> Result<axum::Json<UndoneAnswer>, Failure> {
     let undone = operator.undo_merge(tenant.id(), merge).await?;
     tracing::info!(tenant.id = tenant.id().as_str(), merge.id = %merge, "merge undone");

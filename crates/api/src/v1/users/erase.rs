@@ -4,6 +4,7 @@ use axum::extract::State;
 use throughline_erasure::Mode;
 use throughline_wire::{Place, Problem, ReceiptAnswer};
 
+use crate::body::NoBody;
 use crate::caller::{Operator, Tenant};
 use crate::failure::Failure;
 use crate::path::PathUser;
@@ -17,6 +18,7 @@ pub(crate) async fn erase(
     PathUser(user): PathUser,
     State(shared): State<Shared>,
     query: Query,
+    _: NoBody,
 ) -> Result<axum::Json<ReceiptAnswer>, Failure> {
     let mode = mode(&query)?;
     let receipt = operator.erase(tenant.id(), user, mode).await;
