@@ -146,6 +146,9 @@ mod memory {
         channel_kinds_narrow_and_an_empty_list_does_not
         filters_come_before_the_limit
         a_page_holds_at_most_its_limit
+        a_page_that_changed_is_never_taken_for_fresh
+        a_page_that_did_not_change_stays_fresh
+        a_version_belongs_to_its_tenant
         an_unknown_user_reads_as_empty
         people_in_one_scope_have_their_own_recent_turns
         usage_counts_every_stored_byte
