@@ -119,9 +119,12 @@ impl Session<'_> {
     /// Opens a transaction in which each statement sees what was committed before it. Until
     /// [`Self::commit`] or [`Self::rollback`] has answered, dropping the session closes it.
     pub(crate) async fn begin(&self) -> Result<(), StoreError> {
+        self.open("begin isolation level read committed").await
+    }
+
+    async fn open(&self, begin: &str) -> Result<(), StoreError> {
         self.unfinished.fetch_add(1, Ordering::Relaxed);
-        self.control("begin", "begin isolation level read committed")
-            .await
+        self.control("begin", begin).await
     }
 
     /// Opens one as [`Self::begin`] does, for rows that are stored at once: whoever holds a lock for longer
@@ -131,15 +134,14 @@ impl Session<'_> {
     /// that was made for an empty table reads a large one by the wrong index. The table is at most twice
     /// as large as its plan knows, until that is far too seldom to matter.
     pub(crate) async fn begin_at_once(&self) -> Result<(), StoreError> {
-        self.unfinished.fetch_add(1, Ordering::Relaxed);
-        let opening = "begin isolation level read committed; set local lock_timeout = '50ms'";
+        let begin = "begin isolation level read committed; set local lock_timeout = '50ms'";
         let used = Object::metrics(self.connection()).recycle_count;
         if self.sessions.mode == StatementMode::Unnamed || !plans_are_old(used) {
-            return self.control("begin", opening).await;
+            return self.open(begin).await;
         }
         let anew = self.control("begin", "discard plans");
-        let (discarded, begun) = tokio::join!(anew, self.control("begin", opening));
-        discarded.and(begun)
+        let (discarded, opened) = tokio::join!(anew, self.open(begin));
+        discarded.and(opened)
     }
 
     /// Commits. After any error but an abort told by the server, the outcome is unknown.
