@@ -50,9 +50,8 @@ impl FromRequest<Shared> for NoBody {
             let detail = "this call takes no body; send what it knows as parameters (docs/api.md)";
             Failure::new(Code::InvalidRequest, detail)
         };
-        let read = read(request.into_body(), EMPTY_AT_MOST);
-        let read = tokio::time::timeout(shared.body_timeout, read).await;
-        let bytes = read.map_err(|_| refused())?.map_err(|_| refused())?;
+        let bytes = read(request.into_body(), EMPTY_AT_MOST, shared).await;
+        let bytes = bytes.map_err(|_| refused())?;
         match bytes.trim_ascii() {
             b"" | b"{}" => Ok(Self),
             _ => Err(refused()),
@@ -73,11 +72,7 @@ async fn decoded<T>(
     if announced_length(&parts.headers).is_some_and(|bytes| bytes > shared.body_limit) {
         return Err(too_large(shared.body_limit));
     }
-    let read = tokio::time::timeout(shared.body_timeout, read(body, shared.body_limit));
-    let bytes = read.await.map_err(|_| {
-        let detail = "the body did not arrive in time";
-        Failure::new(Code::Timeout, detail)
-    })??;
+    let bytes = read(body, shared.body_limit, shared).await?;
     Ok(decode(&bytes)?)
 }
 
@@ -113,8 +108,13 @@ fn announced_length(headers: &HeaderMap) -> Option<usize> {
 }
 
 /// Counts while it reads: a chunked body announces no length.
-async fn read(body: Body, limit: usize) -> Result<Bytes, Failure> {
-    match Limited::new(body, limit).collect().await {
+async fn read(body: Body, limit: usize, shared: &Shared) -> Result<Bytes, Failure> {
+    let read = Limited::new(body, limit).collect();
+    let Ok(read) = tokio::time::timeout(shared.body_timeout, read).await else {
+        let detail = "the body did not arrive in time";
+        return Err(Failure::new(Code::Timeout, detail));
+    };
+    match read {
         Ok(read) => Ok(read.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large(limit)),
         Err(_) => {

@@ -25,8 +25,31 @@ type Key = (TenantId, UserId, Box<str>);
 /// Pages of people's recent turns, bounded in bytes.
 #[derive(Clone)]
 pub(crate) struct Pages {
-    known: Option<Cache<Key, Arc<Page>>>,
+    known: Cache<Key, Arc<Page>>,
     reads: IntCounterVec,
+}
+
+/// How a question was answered.
+#[derive(Clone, Copy)]
+pub(crate) enum Outcome {
+    /// With the page that was remembered.
+    Remembered,
+    /// There was one, and it no longer held.
+    Changed,
+    /// There was none.
+    Read,
+}
+
+impl Outcome {
+    const ALL: [Self; 3] = [Self::Remembered, Self::Changed, Self::Read];
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Remembered => "remembered",
+            Self::Changed => "changed",
+            Self::Read => "read",
+        }
+    }
 }
 
 /// What was answered, and what has to be true for it to be answered again.
@@ -44,19 +67,17 @@ impl Pages {
             "ccm_recent_pages_total",
             "Reads of recent turns, by whether a remembered page was served.",
             "outcome",
-            &["remembered", "changed", "read"],
+            &Outcome::ALL.map(Outcome::label),
         )?;
-        let known = (bytes > 0).then(|| {
-            Cache::builder()
-                .max_capacity(bytes as u64)
-                .weigher(|(_, _, question): &Key, page: &Arc<Page>| {
-                    let weight = BESIDES + question.len() + page.body.len();
-                    u32::try_from(weight).unwrap_or(u32::MAX)
-                })
-                .time_to_live(KEPT_FOR)
-                .support_invalidation_closures()
-                .build()
-        });
+        let known = Cache::builder()
+            .max_capacity(bytes as u64)
+            .weigher(|(_, _, question): &Key, page: &Arc<Page>| {
+                let weight = BESIDES + question.len() + page.body.len();
+                u32::try_from(weight).unwrap_or(u32::MAX)
+            })
+            .time_to_live(KEPT_FOR)
+            .support_invalidation_closures()
+            .build();
         Ok(Self { known, reads })
     }
 
@@ -67,31 +88,27 @@ impl Pages {
         user: UserId,
         question: &str,
     ) -> Option<Arc<Page>> {
-        let known = self.known.as_ref()?;
-        known.get(&(tenant.clone(), user, question.into())).await
+        let key = (tenant.clone(), user, question.into());
+        self.known.get(&key).await
     }
 
     pub(crate) async fn put(&self, tenant: &TenantId, user: UserId, question: &str, page: Page) {
-        if let Some(known) = &self.known
-            && question.len() <= LONGEST_QUESTION
-        {
+        if question.len() <= LONGEST_QUESTION {
             let key = (tenant.clone(), user, question.into());
-            known.insert(key, Arc::new(page)).await;
+            self.known.insert(key, Arc::new(page)).await;
         }
     }
 
     /// Lets go of the tenant's pages: some show what was just erased.
     pub(crate) fn forget(&self, tenant: &TenantId) {
         let tenant = tenant.clone();
-        if let Some(known) = &self.known {
-            known
-                .invalidate_entries_if(move |(of, _, _), _| *of == tenant)
-                .expect("the cache was built to be invalidated so");
-        }
+        self.known
+            .invalidate_entries_if(move |(of, _, _), _| *of == tenant)
+            .expect("the cache was built to be invalidated so");
     }
 
-    pub(crate) fn count(&self, outcome: &str) {
-        self.reads.with_label_values(&[outcome]).inc();
+    pub(crate) fn count(&self, outcome: Outcome) {
+        self.reads.with_label_values(&[outcome.label()]).inc();
     }
 }
 
@@ -166,7 +183,7 @@ mod tests {
             let tenant = &tenants[usize::from(number % 2 == 0)];
             pages.put(tenant, user, "limit=20", page(1_000, 9)).await;
         }
-        let known = pages.known.as_ref().unwrap();
+        let known = &pages.known;
         known.run_pending_tasks().await;
         assert!(known.entry_count() > 0 && known.weighted_size() <= 10_000);
         for tenant in &tenants {

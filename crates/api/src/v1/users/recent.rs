@@ -11,7 +11,7 @@ use throughline_wire::{Code, Cursor, Filters, Place, Problem, RecentAnswer, Turn
 use crate::caller::{Operator, Tenant};
 use crate::counters::Read;
 use crate::failure::Failure;
-use crate::pages::Page;
+use crate::pages::{Outcome, Page};
 use crate::path::PathUser;
 use crate::query::Query;
 use crate::shared::Shared;
@@ -60,16 +60,16 @@ async fn remembered(
     question: &str,
 ) -> Result<Option<Bytes>, Failure> {
     let Some(page) = shared.pages.get(tenant.id(), user, question).await else {
-        shared.pages.count("read");
+        shared.pages.count(Outcome::Read);
         return Ok(None);
     };
     let version = tenant.read_version(user).await?;
     let body = page.still(version, tenant.epoch(), tenant.clock().now());
     if body.is_some() {
         shared.counters.read(Read::RecentByUser, 0);
-        shared.pages.count("remembered");
+        shared.pages.count(Outcome::Remembered);
     } else {
-        shared.pages.count("changed");
+        shared.pages.count(Outcome::Changed);
     }
     Ok(body)
 }
