@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use throughline_conversation_memory::contract::{Subject as _, turn};
 use throughline_conversation_memory::{
-    Chunk, ConversationMemory as _, Redaction, RedactionQueue as _, Restamp, Retention as _,
+    Chunk, ConversationMemory as _, RecentQuery, Redaction, RedactionQueue as _, Restamp,
+    Retention as _,
 };
-use throughline_domain::UserId;
-use throughline_platform_identity::{ChannelUser, PlatformIdentity as _, PlatformKind};
+use throughline_domain::{Actor, UserId};
+use throughline_platform_identity::{
+    ChannelUser, MergeSource, PlatformIdentity as _, PlatformKind,
+};
 
 use super::scratch::Scratch;
 
@@ -75,4 +78,33 @@ async fn a_channel_user_who_turns_out_to_be_a_group_raises_the_version_once() {
     assert_eq!(version(&scratch, user), before + 1);
     scratch.store.resolve(&acme, &shared).await.unwrap();
     assert_eq!(version(&scratch, user), before + 1);
+}
+
+/// The page and what it is compared with say the same of one person, before and after a merge.
+#[tokio::test]
+async fn a_page_bears_the_version_that_is_asked_for() {
+    let scratch = Scratch::new().await;
+    let acme = scratch.tenant("acme", 90).await;
+    let (mina, noor) = (scratch.user(&acme).await, scratch.user(&acme).await);
+    for (user, key) in [(mina, "a"), (noor, "b")] {
+        let said = turn(user, key).build();
+        scratch.store.append(&acme, said).await.unwrap();
+    }
+    let both = async |user| {
+        let query = RecentQuery::default();
+        let page = scratch.store.recent(&acme, user, &query).await.unwrap();
+        let asked = scratch.store.read_version(&acme, user).await.unwrap();
+        let version = asked.expect("a known person has one");
+        assert_eq!(page.fresh.expect("all is settled").version, version);
+        version
+    };
+    let apart = (both(mina).await, both(noor).await);
+    assert_ne!(apart.0.user, apart.1.user);
+    let alice = Actor::parse("alice").unwrap();
+    let source = MergeSource::Manual;
+    let merged = scratch.store.merge(&acme, mina, noor, source, &alice);
+    merged.await.unwrap();
+    let together = (both(mina).await, both(noor).await);
+    assert_eq!(together.0, together.1);
+    assert_ne!(together.0, apart.0);
 }

@@ -6,6 +6,7 @@
 mod contract;
 mod modes;
 mod reads;
+mod remembered;
 mod stand_in;
 mod subject;
 mod sweep;
