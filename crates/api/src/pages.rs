@@ -26,6 +26,7 @@ type Key = (TenantId, UserId, Box<str>);
 #[derive(Clone)]
 pub(crate) struct Pages {
     known: Cache<Key, Arc<Page>>,
+    most: usize,
     reads: IntCounterVec,
 }
 
@@ -72,13 +73,16 @@ impl Pages {
         let known = Cache::builder()
             .max_capacity(bytes as u64)
             .weigher(|(_, _, question): &Key, page: &Arc<Page>| {
-                let weight = BESIDES + question.len() + page.body.len();
-                u32::try_from(weight).unwrap_or(u32::MAX)
+                u32::try_from(weight(question, page)).unwrap_or(u32::MAX)
             })
             .time_to_live(KEPT_FOR)
             .support_invalidation_closures()
             .build();
-        Ok(Self { known, reads })
+        Ok(Self {
+            known,
+            most: bytes,
+            reads,
+        })
     }
 
     /// The page that this question was answered with, if it is remembered.
@@ -93,7 +97,8 @@ impl Pages {
     }
 
     pub(crate) async fn put(&self, tenant: &TenantId, user: UserId, question: &str, page: Page) {
-        if question.len() <= LONGEST_QUESTION {
+        // The cache would take a page that has no room in it, and let it go at its next tidying only.
+        if question.len() <= LONGEST_QUESTION && weight(question, &page) <= self.most {
             let key = (tenant.clone(), user, question.into());
             self.known.insert(key, Arc::new(page)).await;
         }
@@ -110,6 +115,10 @@ impl Pages {
     pub(crate) fn count(&self, outcome: Outcome) {
         self.reads.with_label_values(&[outcome.label()]).inc();
     }
+}
+
+fn weight(question: &str, page: &Page) -> usize {
+    BESIDES + question.len() + page.body.len()
 }
 
 impl Page {
@@ -206,6 +215,8 @@ mod tests {
         assert!(pages.get(&acme, noor, "limit=5").await.is_none());
         assert!(pages.get(&acme, mina, "limit=6").await.is_none());
         assert!(pages.get(&acme, mina, &long).await.is_none());
+        pages.put(&acme, noor, "limit=5", page(100_000, 9)).await;
+        assert!(pages.get(&acme, noor, "limit=5").await.is_none());
         let off = Pages::new(0, &Registry::new()).unwrap();
         off.put(&acme, mina, "limit=5", page(1, 9)).await;
         assert!(off.get(&acme, mina, "limit=5").await.is_none());
