@@ -266,3 +266,32 @@ async fn a_poison_row_of_one_caller_is_nobody_elses_error() {
         }
     }
 }
+
+/// Those who were answered together send their next turns together, and are one batch again: the first
+/// of them is not written alone while the others wait behind it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn callers_who_were_answered_together_are_written_together() {
+    let scratch = Arc::new(Scratch::configured(grouped(|options| options.writers = 1)).await);
+    let people = people(&scratch, 8).await;
+    let rounds = 20;
+    let tasks = TaskTracker::new();
+    let callers: Vec<_> = people
+        .into_iter()
+        .map(|(tenant, user)| {
+            let scratch = scratch.clone();
+            tasks.spawn(async move {
+                for round in 0..rounds {
+                    let said = turn(user, &format!("{round}")).build();
+                    scratch.store.append(&tenant, said).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for caller in callers {
+        caller.await.unwrap();
+    }
+    let batches = scratch.store.sessions.metrics.times("append_at_once");
+    // The callers may begin one by one, and a round may lose one; apart it is two batches a round.
+    let together = rounds + rounds / 2;
+    assert!(batches <= together, "{batches} batches for {rounds} rounds");
+}

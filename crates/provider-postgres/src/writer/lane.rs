@@ -117,7 +117,11 @@ impl Lane {
 
     async fn work(self: Arc<Self>, tasks: TaskTracker) {
         let _at_work = AtWork(&self);
-        while let Some(batch) = self.next() {
+        loop {
+            // Whoever was just answered, or has come along with the first, sends the next turn at once: one
+            // look round at them, and their turns are in this batch and not behind it.
+            tokio::task::yield_now().await;
+            let Some(batch) = self.next() else { break };
             self.write(batch, &tasks).await;
         }
     }
