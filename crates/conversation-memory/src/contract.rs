@@ -154,6 +154,7 @@ macro_rules! conversation_memory_contract {
             a_page_that_changed_is_never_taken_for_fresh
             a_page_that_did_not_change_stays_fresh
             a_version_belongs_to_its_tenant
+            versions_asked_at_once_are_each_of_their_own_person
             a_key_belongs_to_its_tenant
             a_user_of_one_tenant_is_nobody_in_another
             a_scope_belongs_to_its_tenant

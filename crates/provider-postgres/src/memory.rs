@@ -26,6 +26,7 @@ pub(crate) use self::append::{
 };
 
 pub(crate) use self::clear::EXISTS;
+pub(crate) use self::read_version::Versions;
 
 pub(crate) static FOR_TENANT: &[&ForTenant] = &[
     &read_version::READ_VERSION,
@@ -37,7 +38,8 @@ pub(crate) static FOR_TENANT: &[&ForTenant] = &[
     &usage::USAGE,
 ];
 
-pub(crate) static FOR_TENANTS: &[&ForTenants] = append::STATEMENTS;
+pub(crate) static FOR_TENANTS: [&[&ForTenants]; 2] =
+    [append::STATEMENTS, &[&read_version::READ_VERSIONS]];
 
 #[async_trait]
 impl ConversationMemory for PostgresStore {

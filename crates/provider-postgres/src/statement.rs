@@ -42,7 +42,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Statement> {
         audit::FOR_TENANT,
         erasure::FOR_TENANT,
     ];
-    let rows = [memory::FOR_TENANTS];
+    let rows = memory::FOR_TENANTS;
     let operator = [
         tenancy::FOR_OPERATOR,
         outbox::FOR_OPERATOR,

@@ -12,7 +12,7 @@ use crate::config::{
     Address, PostgresConfig, SslMode, StatementMode, UrlFault, WriteStrategy, WriterOptions,
 };
 use crate::error::StoreError;
-use crate::memory::Appender;
+use crate::memory::{Appender, Versions};
 use crate::metrics::Metrics;
 use crate::schema_status;
 use crate::session::Sessions;
@@ -30,6 +30,8 @@ pub struct PostgresStore {
     pub(crate) appender: Arc<Appender>,
     /// In front of the appender; none when each call is a transaction of its own.
     pub(crate) writer: Option<Writer>,
+    /// None where a statement must stay within one tenant.
+    pub(crate) versions: Option<Arc<Versions>>,
 }
 
 /// Why there is no store.
@@ -87,18 +89,19 @@ impl PostgresStore {
             },
             WriteStrategy::Direct => sessions.clone(),
         };
+        let apart = matches!(
+            config.write_strategy,
+            WriteStrategy::Group(WriterOptions {
+                one_tenant_each: true,
+                ..
+            })
+        );
         let appender = Arc::new(Appender {
             sessions: writing,
             others: sessions.clone(),
             clock: clock.clone(),
             ids: ids.clone(),
-            at_once: !matches!(
-                config.write_strategy,
-                WriteStrategy::Group(WriterOptions {
-                    one_tenant_each: true,
-                    ..
-                })
-            ),
+            at_once: !apart,
         });
         let writer = match config.write_strategy {
             WriteStrategy::Group(options) => {
@@ -107,6 +110,7 @@ impl PostgresStore {
             WriteStrategy::Direct => None,
         };
         Ok(Arc::new(Self {
+            versions: (!apart).then(|| Arc::new(Versions::new(sessions.clone()))),
             sessions,
             clock,
             ids,
@@ -131,6 +135,9 @@ impl PostgresStore {
     pub async fn close(&self) {
         if let Some(writer) = &self.writer {
             writer.close().await;
+        }
+        if let Some(versions) = &self.versions {
+            versions.close().await;
         }
         self.appender.sessions.pool.close();
         self.sessions.pool.close();

@@ -19,5 +19,6 @@ mod retention;
 mod scratch;
 mod tls;
 mod version;
+mod versions;
 mod writer;
 mod writer_load;

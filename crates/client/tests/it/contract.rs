@@ -149,6 +149,7 @@ mod memory {
         a_page_that_changed_is_never_taken_for_fresh
         a_page_that_did_not_change_stays_fresh
         a_version_belongs_to_its_tenant
+        versions_asked_at_once_are_each_of_their_own_person
         an_unknown_user_reads_as_empty
         people_in_one_scope_have_their_own_recent_turns
         usage_counts_every_stored_byte

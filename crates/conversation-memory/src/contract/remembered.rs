@@ -5,6 +5,7 @@ use std::time::Duration;
 use throughline_domain::{Clock as _, TenantId, UserId};
 
 use super::sample::{LOOKALIKES, MICROSECOND, acme_and_mina, limit, page, store_one};
+use super::together::together;
 use super::{Subject, turn};
 use crate::{MemoryError, RecentPage, RecentQuery};
 
@@ -98,4 +99,35 @@ pub async fn a_version_belongs_to_its_tenant(subject: &dyn Subject) {
         version,
         Ok(None) | Err(MemoryError::UnknownTenant(_))
     ));
+}
+
+/// Questions at the same moment, of people of several tenants, are each answered of their own person.
+pub async fn versions_asked_at_once_are_each_of_their_own_person(subject: &dyn Subject) {
+    let (acme, mina) = acme_and_mina(subject).await;
+    let other = subject.tenant("other", 90).await;
+    let mut people = vec![(acme.clone(), mina), (other.clone(), mina)];
+    for number in 0..6 {
+        let tenant = if number % 2 == 0 { &acme } else { &other };
+        let user = subject.user(tenant).await;
+        for turns in 0..=number {
+            let said = turn(user, &format!("{number} {turns}")).build();
+            store_one(subject, tenant, said).await;
+        }
+        people.push((tenant.clone(), user));
+    }
+    let mut expected = Vec::new();
+    for (tenant, user) in &people {
+        let version = subject.memory().read_version(tenant, *user).await;
+        expected.push(version.expect("answers"));
+    }
+    for _ in 0..5 {
+        let questions = people.iter().cycle().take(people.len() * 8).cloned();
+        let questions = questions.map(|(tenant, user)| {
+            let memory = subject.memory();
+            async move { memory.read_version(&tenant, user).await.expect("answers") }
+        });
+        let answers = together(questions.collect()).await;
+        let expected = expected.iter().cycle().take(answers.len()).copied();
+        assert_eq!(answers, expected.collect::<Vec<_>>());
+    }
 }

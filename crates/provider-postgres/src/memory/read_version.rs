@@ -1,5 +1,7 @@
 //! What a remembered page is compared with (docs/adr/0042).
 
+mod together;
+
 use throughline_conversation_memory::{Freshness, MemoryError, ReadVersion};
 use throughline_domain::{TenantId, Timestamp, UserId};
 use tokio_postgres::Row;
@@ -8,8 +10,12 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::row::{Reader, uuid};
+use crate::session::Sessions;
 use crate::statement::{ForTenant, Statement};
 use crate::store::PostgresStore;
+
+pub(super) use self::together::READ_VERSIONS;
+pub(crate) use self::together::Versions;
 
 pub(super) static READ_VERSION: ForTenant = ForTenant(Statement {
     name: "read_version",
@@ -22,8 +28,20 @@ pub(super) async fn read_version(
     tenant: &TenantId,
     user: UserId,
 ) -> Result<Option<ReadVersion>, MemoryError> {
+    match &store.versions {
+        Some(versions) => versions.ask(tenant, user).await,
+        None => ask(&store.sessions, tenant, user).await,
+    }
+}
+
+/// Of one person, in a statement of its own.
+async fn ask(
+    sessions: &Sessions,
+    tenant: &TenantId,
+    user: UserId,
+) -> Result<Option<ReadVersion>, MemoryError> {
     let user = uuid(user.as_u128());
-    let rows = store.sessions.query(tenant, &READ_VERSION, &[&user]).await;
+    let rows = sessions.query(tenant, &READ_VERSION, &[&user]).await;
     let rows = rows.map_err(StoreError::memory)?;
     let version = rows.first().map(version).transpose();
     Ok(version.map_err(StoreError::memory)?.flatten())

@@ -217,6 +217,27 @@ async fn append_at_once_reads_by_keys_in_an_empty_database_too() {
     assert!(!plan.contains("Seq Scan"), "{plan}");
 }
 
+/// Asked before each remembered page is served: two look-ups, however many are asked for at once.
+#[tokio::test]
+async fn versions_are_read_by_keys_in_an_empty_database_too() {
+    let (_database, client) = database("").await;
+    client
+        .batch_execute("set enable_seqscan = off")
+        .await
+        .unwrap();
+    let many = format!("array['t1', 't2'], array[{USER}::uuid, {USER}::uuid]");
+    let plan = plan(&client, "read_versions", &many).await;
+    assert_indexed(&plan, &["tenants_pkey", "users_pkey"]);
+    for look_up in [
+        "(tenant_id = k.tenant_id)",
+        "(tenant_id = k.tenant_id) AND (user_id = k.user_id)",
+        "(tenant_id = k.tenant_id) AND (user_id = p.merged_into)",
+    ] {
+        assert!(plan.contains(look_up), "{plan}");
+    }
+    assert!(!plan.contains("Seq Scan"), "{plan}");
+}
+
 #[tokio::test]
 async fn the_sweep_finds_what_has_ended_by_its_index() {
     let (_database, client) = filled().await;
