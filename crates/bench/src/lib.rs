@@ -11,6 +11,7 @@
 mod check;
 mod fault;
 mod http;
+mod langgraph;
 mod load;
 mod pgbench;
 mod plan;

@@ -34,6 +34,11 @@ impl Programs {
         })
     }
 
+    /// libpq's variables: which database, and as whom.
+    pub(crate) fn environment(&self) -> &HashMap<&'static str, String> {
+        &self.environment
+    }
+
     /// Runs statements, and returns the rows without any decoration.
     pub(crate) async fn psql(&self, sql: &str) -> Result<String, BenchError> {
         let mut command = Command::new(self.installation.tool("psql")?);
@@ -128,7 +133,8 @@ fn latencies(directory: &Path) -> Result<Vec<u32>, BenchError> {
     Ok(micros)
 }
 
-fn said(program: &'static str, well: bool, stderr: &[u8]) -> Result<(), BenchError> {
+/// The end of what a program wrote, when it did not end well.
+pub(crate) fn said(program: &'static str, well: bool, stderr: &[u8]) -> Result<(), BenchError> {
     if well {
         return Ok(());
     }

@@ -20,6 +20,8 @@ pub enum Scenario {
     Growth,
     /// A sweep over many ended turns, alone and beside appends.
     Gc,
+    /// Appends through the library beside puts into LangGraph's store.
+    LangGraph,
 }
 
 impl Scenario {
@@ -33,6 +35,7 @@ impl Scenario {
             Self::NoisyNeighbour => "noisy-neighbour",
             Self::Growth => "growth",
             Self::Gc => "gc",
+            Self::LangGraph => "langgraph",
         }
     }
 }
@@ -52,6 +55,8 @@ pub struct Plan {
     pub service_url: Option<String>,
     /// The binary that is started with `serve`.
     pub binary: PathBuf,
+    /// The Python that LangGraph's store runs in; only [`Scenario::LangGraph`] needs it.
+    pub python: PathBuf,
 }
 
 impl Plan {

@@ -5,6 +5,7 @@ mod callers;
 mod gc;
 mod growth;
 mod hot_user;
+mod langgraph;
 mod mixed;
 mod noisy_neighbour;
 mod recent;
@@ -33,6 +34,7 @@ pub async fn run(plan: &Plan, say: impl Fn(&str)) -> Result<Report, BenchError> 
         Scenario::NoisyNeighbour => noisy_neighbour::run(&mut bench).await?,
         Scenario::Growth => growth::run(&mut bench).await?,
         Scenario::Gc => gc::run(&mut bench).await?,
+        Scenario::LangGraph => langgraph::run(&mut bench).await?,
     }
     say("looking up what was acknowledged");
     bench.finish().await

@@ -32,6 +32,8 @@ enum What {
     Growth(service::Args),
     /// A sweep over a million turns of which half have ended, alone and beside appends
     Gc(service::Args),
+    /// Appends through the library beside puts into LangGraph's store
+    Langgraph(service::LangGraphArgs),
     /// Appends and reads at a rate that is held, if need be beside guests who behave badly
     Load(load::Args),
     /// How fast the detector is over a file, on one core
@@ -49,6 +51,7 @@ pub(crate) async fn run(args: Args, environment: &Environment) -> Result<(), Fai
         What::NoisyNeighbour(args) => service::run(Scenario::NoisyNeighbour, &args).await,
         What::Growth(args) => service::run(Scenario::Growth, &args).await,
         What::Gc(args) => service::run(Scenario::Gc, &args).await,
+        What::Langgraph(args) => service::run_beside_langgraph(&args).await,
         What::Load(args) => load::run(&args).await,
         What::Redaction(args) => redaction::run(&args),
         What::RedactionCost(args) => redaction_cost::run(args, environment).await,

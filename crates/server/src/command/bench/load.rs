@@ -58,6 +58,7 @@ pub(super) async fn run(args: &Args) -> Result<(), Failure> {
             database_url: None,
             service_url: None,
             binary,
+            python: PathBuf::from("python3"),
         },
         appends: f64::from(args.appends),
         reads: f64::from(args.reads),

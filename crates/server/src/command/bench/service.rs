@@ -1,6 +1,6 @@
 //! The service beside the database's own benchmark.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
@@ -39,8 +39,27 @@ pub(super) struct Args {
     plot: Option<PathBuf>,
 }
 
+/// Needs a Python with `langgraph-checkpoint-postgres` and `psycopg[binary]` besides.
+#[derive(clap::Args)]
+pub(super) struct LangGraphArgs {
+    #[command(flatten)]
+    measured: Args,
+    /// The Python that has them
+    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
+    python: PathBuf,
+}
+
 /// Measures and prints the table.
 pub(super) async fn run(scenario: Scenario, args: &Args) -> Result<(), Failure> {
+    measure(scenario, args, Path::new("python3")).await
+}
+
+/// The same beside LangGraph's store.
+pub(super) async fn run_beside_langgraph(args: &LangGraphArgs) -> Result<(), Failure> {
+    measure(Scenario::LangGraph, &args.measured, &args.python).await
+}
+
+async fn measure(scenario: Scenario, args: &Args, python: &Path) -> Result<(), Failure> {
     let binary = std::env::current_exe()
         .map_err(|error| Failure::caused("no_binary", "the own program was not found", &error))?;
     let plan = Plan {
@@ -53,6 +72,7 @@ pub(super) async fn run(scenario: Scenario, args: &Args) -> Result<(), Failure> 
             .map(|url| url.expose_secret().to_owned()),
         service_url: args.url.clone(),
         binary,
+        python: python.to_owned(),
     };
     let report = throughline_bench::run(&plan, |line| note(line))
         .await
